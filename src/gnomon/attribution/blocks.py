@@ -1,4 +1,4 @@
-"""Measures how much each block of a network matters by skipping it.
+"""Measures how much each block of a network matters by skipping the block.
 
     effect(b) = |f(x) - f_without_b(x)| / |f(x) - mean f(x)|                                               (1)
 
@@ -33,8 +33,7 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class BlockAblation(Result):
-    """Result: how much the output changes if a block is skipped, for each block by name; for classifiers also the
-    accuracy.
+    """Result: how much the output changes if each block of a network is skipped; for classifiers also the accuracy.
 
     >>> BlockAblation({"1": 0.0, "2": 0.4}).dead
     ('1',)
@@ -137,7 +136,7 @@ def _note(name: str, same: dict[str, bool]) -> Any:
 
 
 def _inside(name: str, same: dict[str, bool]) -> bool:
-    """Returns whether the block is part of a larger block that is also in ``same`` with the value True."""
+    """Returns whether the block is inside a larger block that is skipped as a whole."""
     parts = name.split(".")
     return any(same.get(".".join(parts[:i]), False) for i in range(1, len(parts)))
 

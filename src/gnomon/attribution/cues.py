@@ -31,7 +31,7 @@ __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "patch_shuffl
 
 @dataclass(frozen=True, slots=True)
 class CueConflict(Result):
-    """Result: how many predictions follow the shape, the texture, or neither."""
+    """Result: how many predictions follow the shape of an image, its texture, or neither, if both disagree."""
 
     shape: int
     texture: int
@@ -39,21 +39,21 @@ class CueConflict(Result):
 
     @property
     def shape_bias(self) -> float:
-        """Returns the fraction of predictions that follow the shape, among the ones that follow shape or texture; NaN
-        if there are none.
+        """Returns the fraction of predictions that follow the shape rather than the texture; NaN if none follows
+        either.
         """
         followed = self.shape + self.texture
         return self.shape / followed if followed else float("nan")
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how often predictions follow the shape if shape and texture disagree."""
         return f"If shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
 
 
 @names_call
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
-    """Counts predictions on images that have the shape of one class and the texture of another.
+    """Counts predictions on images that have the shape of one class and the texture of another class.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module.
@@ -85,7 +85,7 @@ class PatchShuffleAccuracy(Result):
 
     @property
     def arrangement(self) -> float:
-        """Returns accuracy on the original images minus accuracy with shuffled patches.
+        """Returns the accuracy on original images minus the accuracy with shuffled patches.
 
         See equation (2) of the module docstring.
         """
@@ -93,7 +93,7 @@ class PatchShuffleAccuracy(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how shuffling image patches changes the accuracy."""
         return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
 
 
@@ -129,7 +129,7 @@ def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed
 
 @names_call
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:
-    """Returns the fraction of analogies a : b = c : d for which d is the nearest vector to b - a + c (by cosine).
+    """Returns the fraction of analogies a : b = c : d for which d is the embedding nearest to b - a + c (by cosine).
 
     Cost: the cosines of each analogy with all rows.
 

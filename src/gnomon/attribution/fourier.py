@@ -47,7 +47,7 @@ MAX_NAMED_FREQUENCIES = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierMask(Result):
-    """Result: the mask over frequencies in the order of ``torch.fft.fft2``, and the accuracy on masked images.
+    """Result: a mask over image frequencies, and the accuracy on images that keep only the masked frequencies.
 
     >>> FourierMask(torch.eye(2) > 0, 0.9, 0.88, 0.95).kept
     0.5
@@ -64,8 +64,8 @@ class FourierMask(Result):
         return float(self.mask.double().mean())
 
     def ambiguous(self, x: Tensor, other: Tensor) -> Tensor:
-        """Returns images that combine the kept frequencies of x with the removed frequencies of other images; the
-        network should classify them like x.
+        """Returns images that mix the frequencies of x that the mask keeps with the other frequencies of other
+        images.
         """
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
@@ -76,7 +76,9 @@ class FourierMask(Result):
             return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
-        """Returns the frequencies that the mask keeps, in cycles per image; of each pair w and -w only one."""
+        """Returns the frequencies that the mask keeps, in cycles per image; of opposite frequencies w and -w only
+        one.
+        """
         h, w = self.mask.shape
         found = set()
         for i, j in self.mask.nonzero().tolist():
@@ -86,7 +88,7 @@ class FourierMask(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence which fraction of image frequencies suffices for the network's predictions."""
         if bool(self.mask.all()):
             return "The network needs every frequency of the images: leaving any out changes decisions."
         return (
@@ -95,7 +97,7 @@ class FourierMask(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the mask, with frequency zero in the middle."""
+        """Plots the mask over image frequencies, with frequency zero in the middle."""
         (h, w), unit = self.mask.shape, "frequency (cycles per image)"
         shown = Image("kept", torch.fft.fftshift(self.mask.double()), _named(h), _named(w))
         axes = Axis(f"horizontal {unit}"), Axis(f"vertical {unit}")
@@ -113,7 +115,7 @@ def fourier_mask(
     epochs: int = 20,
     budget: float | None = None,
 ) -> FourierMask:
-    """Finds the smallest set of frequencies (a mask) that keeps a network's predictions unchanged.
+    """Finds the smallest set of image frequencies (a mask) that keeps a network's predictions unchanged.
 
     See equation (1) of the module docstring.
 
@@ -156,7 +158,7 @@ def fourier_mask(
 
 @names_call
 def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
-    """Multiplies each frequency of images (n, c, h, w) by its entry of a symmetric mask.
+    """Multiplies each Fourier frequency of images (n, c, h, w) by its entry of a symmetric mask.
 
     Cost: two fast Fourier transforms.
 
@@ -168,7 +170,7 @@ def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tenso
 
 
 def _named(size: int) -> list[str]:
-    """Returns the names of the frequencies along a side, zero in the middle; of many, some have no name.
+    """Returns axis labels for the frequencies along an image side, with zero in the middle; leaves some out if many.
 
     >>> _named(4), _named(32)[::8]
     (['-2', '-1', '0', '1'], ['-16', '-8', '0', '8'])
@@ -178,7 +180,7 @@ def _named(size: int) -> list[str]:
 
 
 def symmetric(mask: Tensor) -> Tensor:
-    """Returns the mean of M(w) and M(-w), a mask that treats opposite frequencies equally."""
+    """Returns the mean of a frequency mask and its mirror image, which treats opposite frequencies equally."""
     return (mask + mask.flip(0, 1).roll((1, 1), (0, 1))) / 2
 
 

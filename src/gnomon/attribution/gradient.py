@@ -41,7 +41,7 @@ MIN_EXAMPLES_PER_PASS = 16
 def integrated_gradients(
     module: nn.Module, data: Any, target: Any = None, *, baseline: Any = 0.0, path_points: int = 50
 ) -> Attribution:
-    """Computes integrated gradients from a baseline to each example, by default for the largest output.
+    """Computes integrated gradients: the mean input gradient on the path from a baseline, times the input change.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module.
@@ -78,7 +78,7 @@ def integrated_gradients(
 def smooth_grad(
     module: nn.Module, x: Any, target: Any = None, *, sigma: float = 0.15, samples: int = 25, seed: int = 0
 ) -> Attribution:
-    """Computes SmoothGrad, the mean gradient around each example; ``sigma`` is relative to the range of x.
+    """Computes SmoothGrad, the mean input gradient over noisy copies of each example.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.
@@ -107,7 +107,7 @@ def smooth_grad(
 
 @names_call
 def gradient(module: nn.Module, data: Any, target: Any = None) -> Attribution:
-    """Computes the gradient of the target output with respect to the input.
+    """Computes the gradient of the target output with respect to each input feature.
 
     Cost: one forward and one backward pass.
 
@@ -126,7 +126,7 @@ Method = Callable[[nn.Module, Tensor, Tensor], Attribution]
 
 
 def _slope(module: nn.Module, points: Tensor, which: Tensor) -> Tensor:
-    """Returns the gradient of each example's target output with respect to its input, computed in batches."""
+    """Returns the gradient of each example's target output with respect to the input, computed in batches."""
     parts, rows = [], rows_at_once(points)
     for piece, goal in zip(points.split(rows), which.split(rows), strict=True):
         z = piece.detach().requires_grad_()

@@ -36,7 +36,7 @@ __all__ = [
 
 @names_call
 def discrete_information(joint: Any) -> float:
-    """Returns the exact mutual information of a table of probabilities or counts.
+    """Returns the exact mutual information of two discrete variables from a table of probabilities or counts.
 
     See equation (1) of the module docstring.
     Hypotheses: entries >= 0.
@@ -57,7 +57,7 @@ def discrete_information(joint: Any) -> float:
 
 @names_call
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
-    """Estimates mutual information from samples by nearest neighbors (Kraskov, Stoegbauer, Grassberger).
+    """Estimates the mutual information of two variables from samples, by the nearest-neighbor method.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.
@@ -87,7 +87,7 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
 
 @dataclass(frozen=True, slots=True)
 class InformationPlane(Result):
-    """Result: mutual information of each layer with input and target, from binned activations, in nats."""
+    """Result: the mutual information of each layer's output with the input and with the target, in nats."""
 
     layers: tuple[str, ...]
     about_input: tuple[float, ...]
@@ -97,7 +97,7 @@ class InformationPlane(Result):
 
     @property
     def verdict(self) -> str:
-        """States what the binned mutual information shows, and what it does not measure."""
+        """States what the mutual information of layers shows, and whether it measures compression at all."""
         full = max(self.about_input) > 0.95 * self.ceiling
         note = (
             "at its ceiling: the bins separate all examples, so it does not measure compression"
@@ -114,7 +114,7 @@ class InformationPlane(Result):
 
 @names_call
 def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> InformationPlane:
-    """Computes the binned mutual information of each layer with the input and with the classes.
+    """Computes the mutual information of each layer's output, divided into bins, with the input and with the classes.
 
     See equation (1) of the module docstring.
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -157,9 +157,7 @@ def _plane(h: Tensor, y: Tensor, bins: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class BottleneckCurve(Result):
-    """Result: information of the code about input and target, in nats, for each beta; and the distance of the iteration
-    from convergence.
-    """
+    """Result: information that the best compressed codes keep about input and target, for each trade-off beta."""
 
     betas: tuple[float, ...]
     about_input: tuple[float, ...]
@@ -168,15 +166,15 @@ class BottleneckCurve(Result):
 
     @property
     def critical(self) -> float:
-        """Returns the smallest tried beta at which the code keeps any information about the input; infinity if none
-        does.
+        """Returns the smallest tried beta at which the best code keeps any information about the input; infinity if
+        none.
         """
         found = [b for b, i in zip(self.betas, self.about_input, strict=True) if i > 1e-4]
         return min(found, default=float("inf"))
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence at which trade-off beta the best compressed code starts to keep information."""
         return (
             f"Below the trade-off parameter beta = {self.critical:.3g} the best compressed code keeps no information "
             "(information bottleneck); the "
@@ -191,7 +189,7 @@ class BottleneckCurve(Result):
 
 @names_call
 def bottleneck_curve(joint: Any, betas: Any, *, iterations: int = 5000, seed: int = 0) -> BottleneckCurve:
-    """Computes the information bottleneck of a discrete distribution p(x, y), iterating from large to small beta.
+    """Computes the information bottleneck (best compressed codes) of a discrete distribution p(x, y).
 
     See equation (3) of the module docstring.
     Hypotheses: see the module; the iteration finds a local optimum, starting from the solution at the previous beta.

@@ -35,7 +35,7 @@ __all__ = ["LayerInversion", "invert_layer"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerInversion(Result):
-    """Result: reconstructed inputs, the relative error of their representation, and the signal-to-noise ratio in dB."""
+    """Result: inputs reconstructed from a layer's output, and how accurate the reconstruction is."""
 
     reconstruction: Tensor = field(repr=False, metadata=HIDDEN)
     error: float
@@ -43,14 +43,14 @@ class LayerInversion(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how accurately the inputs were reconstructed from the layer's output."""
         return (
             f"The input is reconstructed with {self.psnr:.1f} dB (error of the matched representation: "
             f"{self.error:.2%})."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the first reconstructions."""
+        """Plots the first inputs that were reconstructed from the layer's output."""
         if self.reconstruction.dim() != 4:
             return Result.plots(self)
         shown = self.reconstruction.mean(1)[:4]

@@ -39,7 +39,7 @@ MAX_CAM_ERROR = 1e-3
 
 @names_call
 def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """Computes the exact class activation map, (n, height, width), from the last spatial layer before pooling.
+    """Computes the exact class activation map of each image, a heat map of the evidence for a class in the image.
 
     See equation (1) of the module docstring.
     The decomposition is checked against the logits; any other head raises an error.
@@ -78,7 +78,7 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
 
 @names_call
 def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
-    """Computes the Grad-CAM map of a layer, by default the last spatial one; shape (n, height, width).
+    """Computes the Grad-CAM map of each image at a layer, a heat map of the evidence for a class in the image.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.
@@ -132,7 +132,7 @@ def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Ten
 
 
 def resize_maps(maps: Tensor, size: tuple[int, int]) -> Tensor:
-    """Interpolates maps (n, h, w) to another resolution."""
+    """Interpolates attribution maps (n, h, w) to another resolution."""
     return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
 
 

@@ -22,8 +22,8 @@ __all__ = ["NeuronDistance", "neuron_distance"]
 
 @dataclass(frozen=True, slots=True)
 class NeuronDistance(Result):
-    """Result: the distance between the hidden neurons of two networks, the spread of the first network's neurons, and
-    both widths.
+    """Result: the distance between the hidden neurons of two networks, compared with their spread in the first
+    network.
     """
 
     distance: float
@@ -32,7 +32,7 @@ class NeuronDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how different the two sets of neurons are."""
+        """States how different the neurons of the two networks are."""
         return (
             f"The neurons of the two networks ({self.widths[0]} and {self.widths[1]}) differ: their weight vectors "
             f"have optimal transport distance {self.distance:.3g}, {self.distance / max(self.spread, 1e-300):.1%} of "

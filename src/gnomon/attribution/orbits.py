@@ -1,4 +1,4 @@
-"""Measures how straight the path of a layer's output is while the input changes gradually, such as by rotation.
+"""Measures how straight the path of each layer's output is while the input changes gradually, such as by rotation.
 
     curvature = mean angle between successive steps of h(x(s))                                                  (1)
     linearity = variance in the first two principal components / all variance                                  (2)
@@ -28,8 +28,8 @@ __all__ = ["OrbitCurvature", "orbit_curvature"]
 
 @dataclass(frozen=True, slots=True)
 class OrbitCurvature(Result):
-    """Result: for the input and each layer, the mean angle between successive steps of a path (curvature), and how well
-    a plane fits the path (linearity).
+    """Result: for the input and each layer, how strongly the path of outputs bends, and how well a plane fits the
+    path.
     """
 
     layers: tuple[str, ...]
@@ -38,7 +38,7 @@ class OrbitCurvature(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence whether paths get straighter or more curved with depth."""
         a, b = self.curvature[0], self.curvature[-1]
         return (
             f"Paths {'straighten' if b < a else 'bend'} with depth: the mean angle between consecutive steps is "
@@ -46,7 +46,7 @@ class OrbitCurvature(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the curvature and linearity of paths over depth."""
+        """Plots how curved the paths are, and how well a plane fits them, for each layer."""
         depth = range(len(self.layers))
         lines = (
             Line("mean turn, radians", depth, self.curvature),
@@ -57,8 +57,7 @@ class OrbitCurvature(Result):
 
 @names_call
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
-    """Measures how straight paths of gradually changing inputs, (paths, steps, *shape of an example), are in each
-    layer.
+    """Measures in each layer how straight paths of gradually changing inputs are.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.

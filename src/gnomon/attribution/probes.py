@@ -44,7 +44,7 @@ MAX_FEATURES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LayerProbe(Record):
-    """Probe results of one layer: accuracies of two simple classifiers, spread within classes, and intrinsic dimension.
+    """Results of simple classifiers (probes) on one layer's output: accuracies, spread within classes, and dimension.
 
     See equations (1) to (3) of the module docstring.
 
@@ -62,13 +62,13 @@ class LayerProbe(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerProbes(Result):
-    """Result: probe results for the input and for every layer, in the order the layers run."""
+    """Result: how well simple classifiers (probes) predict the class from the input and from each layer's output."""
 
     layers: tuple[LayerProbe, ...]
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how the accuracy of simple classifiers changes from the first to the last layer."""
         first, last = self.layers[0], self.layers[-1]
         start = "the input" if first.name == "input" else f"the output of '{first.name}'"
         return (
@@ -97,8 +97,7 @@ class LayerProbes(Result):
 
 @names_call
 def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
-    """Measures how well simple classifiers predict the class from the input and from each layer's output, on held-out
-    examples.
+    """Measures how well simple classifiers predict the class from the input and from each layer's output.
 
     Hypotheses: see the module.
     Reference: [alain2017understanding], linear probes.
@@ -148,7 +147,7 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
 
 
 def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:
-    """Returns predictions of ridge regression, using the smaller of the two Gram matrices."""
+    """Returns predictions of ridge regression on new rows, using the smaller of the two Gram matrices."""
     n, d = rows.shape
     if d <= n:
         inner = rows.T @ rows + RELATIVE_RIDGE * n * torch.eye(d, dtype=rows.dtype)
@@ -166,7 +165,7 @@ def _fisher(h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> float:
 
 
 def intrinsic_dimension(h: Float[Tensor, "n d"]) -> float:
-    """Estimates the dimension of the manifold that points lie on; duplicates are excluded.
+    """Estimates the intrinsic dimension of a set of points from distances to nearest neighbors.
 
     See equation (3) of the module docstring.
     Hypotheses: locally constant density.

@@ -126,7 +126,9 @@ def _leaf(m: nn.Module) -> bool:
 def _watch(
     name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
 ) -> Any:
-    """Returns a forward hook that computes each layer's theoretical receptive field from the field of its input."""
+    """Returns a forward hook that computes each layer's theoretical receptive field from its input's
+    receptive field.
+    """
 
     def hook(m: nn.Module, args: tuple[Any, ...], out: Any) -> None:
         if not args or not isinstance(args[0], Tensor) or not isinstance(out, Tensor) or out.dim() < 3:

@@ -18,7 +18,7 @@ MAX_COMPLETENESS_ERROR = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution(Result):
-    """Result: one value per input feature (for maps: n, height, width), the explained output, and the method.
+    """Result: how much each input feature matters for the explained output, and the method that measured it.
 
     ``completeness`` is, for each example, the difference between the sum of values and f(x) - f(baseline), as a share
     of the absolute sum; None if the method guarantees no sum. ``inputs`` are the examples, for the plot.
@@ -42,7 +42,7 @@ class Attribution(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how concentrated the attribution is on the most important feature."""
         share = f"{self.largest_share:.0%}".replace("%", " %")
         text = f"{self.method}: the largest feature carries {share} of the attribution of an example, on average"
         if self.completeness is None:
@@ -56,7 +56,7 @@ class Attribution(Result):
         return f"{text}; {missing} (error up to {100 * worst:.2g} %)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the maps of the first examples over their images, if the values have two spatial axes."""
+        """Plots the attribution maps of the first examples over their images."""
         if self.values.dim() not in (3, 4):
             return Result.plots(self)
         shown = min(SHOWN_MAPS, len(self.values))

@@ -26,7 +26,7 @@ __all__ = ["LabelRegularity", "label_regularity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelRegularity(Result):
-    """Result: the fraction of pairs of points with different labels, by distance and overall."""
+    """Result: the fraction of pairs of points with different labels, by the distance of the points and overall."""
 
     distance: tuple[float, ...]
     disagreement: tuple[float, ...]

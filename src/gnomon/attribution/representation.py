@@ -1,4 +1,4 @@
-"""Measures whether a representation is invariant, stable, invertible and separates classes.
+"""Measures whether a layer's output is invariant, stable, invertible and separates classes.
 
     invariance   |h(g x) - h(x)| / |h(x)|                 over transformations g that should not matter           (1)
     stability    max |h(x) - h(z)| / |x - z|              over pairs of examples: at most 1 for a contraction     (2)
@@ -49,7 +49,7 @@ class RepresentationReport(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how invariant, stable, invertible and class-separating the layer's output is."""
         return (
             f"'{self.layer}' changes by {self.invariance:.1%} under transformations that should not matter, stretches "
             f"distances by up to {self.stability:.3g}, keeps the input to {self.psnr:.1f} dB and separates classes by "
@@ -110,7 +110,7 @@ def _features(module: nn.Module, layer: str, x: Tensor) -> Tensor:
 
 
 def _separation(h: Tensor, y: Tensor) -> float:
-    """Returns the separation of classes: variance between classes over variance within.
+    """Returns how well classes separate: the variance between classes over the variance within classes.
 
     See equation (4) of the module docstring.
     """

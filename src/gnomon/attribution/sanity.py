@@ -1,4 +1,4 @@
-"""Sanity checks of attributions: do they depend on the weights, and are highly ranked features really important?
+"""Checks of attributions: whether they depend on the weights, and whether highly ranked features are important.
 
     similarity = mean over examples of the rank correlation of |map| with |map of the same model, weights redrawn|  (1)
     deletion   = f(target) as the most important features are covered first; insertion: as they are uncovered first  (2)
@@ -42,7 +42,7 @@ Method = Callable[..., Attribution]
 
 @dataclass(frozen=True, slots=True)
 class SanityCheck(Result):
-    """Result: similarity of a model's maps to maps with shuffled weights, or after training on random labels.
+    """Result: how similar attribution maps stay if the model's weights are shuffled, or if it learned random labels.
 
     >>> SanityCheck("gradient", 0.1).depends_on_model, SanityCheck("edges", 0.95).findings[0].kind
     (True, 'map-ignores-model')
@@ -59,7 +59,7 @@ class SanityCheck(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence whether the attribution map depends on the model."""
         text = "depends on the model" if self.depends_on_model else "does not depend on the model: it shows the input"
         other = "" if self.labels is None else f", with random labels {self.labels:.2f}"
         return f"'{self.method}' {text} (rank correlation with shuffled weights {self.weights:.2f}{other})."
@@ -130,7 +130,7 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness(Result):
-    """Result: deletion and insertion curves averaged over examples, and the deletion curve of a random order."""
+    """Result: how the output changes as features are deleted or inserted by importance, or deleted in random order."""
 
     shares: tuple[float, ...]
     deletion: tuple[float, ...]
@@ -139,20 +139,22 @@ class Faithfulness(Result):
 
     @property
     def gain(self) -> float:
-        """Returns how much lower the output is if features are deleted by importance instead of in random order,
-        averaged over the curve.
+        """Returns how much lower the output is if features are deleted by importance instead of in random order, on
+        average.
         """
         return sum(r - d for r, d in zip(self.random, self.deletion, strict=True)) / len(self.shares)
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence whether deleting important features lowers the output faster than deleting random
+        ones.
+        """
         how = "faster" if self.gain > 0 else "no faster"
         by = f"by {self.gain:.3g} on average"
         return f"Covering important features first makes the output fall {how} than covering them at random ({by})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the deletion and insertion curves."""
+        """Plots the output over the fraction of features deleted or inserted."""
         lines = [Line(name, self.shares, getattr(self, name)) for name in ("deletion", "insertion")]
         random = Line("random order, deletion", self.shares, self.random, "dashed")
         words = "A faithful map makes the output fall early under deletion and rise early under insertion."
@@ -171,7 +173,7 @@ class Faithfulness(Result):
 def deletion_insertion(
     module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, fill_value: float = 0.0, seed: int = 0
 ) -> Faithfulness:
-    """Computes the deletion and insertion curves of an attribution whose values have the shape of the input.
+    """Computes how the output changes as features are deleted or inserted in the order of their attributed importance.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.

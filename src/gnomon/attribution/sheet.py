@@ -1,4 +1,4 @@
-"""Contact sheet: runs all attribution methods on a network and shows maps, frequencies, shortcuts and probes.
+"""Runs all attribution methods on a network and shows maps, frequencies, shortcuts and layer probes on one sheet.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
@@ -39,7 +39,7 @@ SHOWN_EXAMPLES = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributionOverview(Result):
-    """Result: attribution maps with a sanity check, shortcuts, needed frequencies (of images), and layer probes."""
+    """Result: attribution maps with a sanity check, shortcuts, needed image frequencies, and layer probes."""
 
     attribution: Attribution
     sanity: SanityCheck
@@ -50,13 +50,13 @@ class AttributionOverview(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the most important results in a few sentences."""
+        """States the most important results of all attribution methods in a few sentences."""
         parts = [self.shortcuts.verdict, self.mask.verdict if self.mask is not None else "", self.probes.verdict]
         return " ".join(part for part in parts if part)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about shortcuts. (A map that ignores the model's weights is only noted in its caption.)"""
+        """Returns findings about shortcuts: single features that alone determine the network's predictions."""
         return self.shortcuts.findings
 
     def plots(self) -> tuple[Plot, ...]:

@@ -61,8 +61,7 @@ NEIGHBOR_COUNT = 5
 
 @dataclass(frozen=True, slots=True)
 class FeatureReliance(Record):
-    """How much a network relies on one feature or frequency: fraction of predictions lost without it, accuracy from it
-    alone, and two p-values.
+    """How much a network relies on one feature: predictions lost without it, accuracy from it alone, and two p-values.
 
     See equations (1) and (2) of the module docstring.
     ``apart`` is the p-value for standing out in the data; ``p`` is the larger of ``apart`` and the p-value for (1).
@@ -100,13 +99,15 @@ class Shortcuts(Result):
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Returns pixels and frequencies that alone predict the class but that the network does not use."""
+        """Returns features that alone predict the class, so that a network could use them, but that this network does
+        not use.
+        """
         # excludes table columns, which may be intended features
         return tuple(r.name for r in self.reliance if r.apart <= self.level < r.p and not r.column)
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence which shortcuts the network uses."""
         if self.named:
             return f"The network uses a shortcut, {', '.join(self.named)}, which predicts the classes by itself."
         if not self.reliance:
@@ -124,7 +125,7 @@ class Shortcuts(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns one finding about the shortcuts that the network uses; if there are none, about the ones that the
+        """Returns one finding about the shortcuts that the network uses or, if there are none, that the
         data contain.
         """
         if not (self.named or self.offered):
@@ -204,8 +205,8 @@ def shortcuts(
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Counts for one exchanged feature: lost and correct predictions, and its position. Only distant features are
-    compared.
+    """Counts for one feature that is exchanged between examples: changed predictions, and predictions right from it
+    alone.
     """
 
     name: str
@@ -216,9 +217,7 @@ class _Trial:
 
 
 def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: float, tests: int) -> FeatureReliance:
-    """Tests whether the network relies on one feature, and whether the feature alone predicts the class; returns both
-    p-values.
-    """
+    """Tests whether the network relies on one feature, and whether the feature alone predicts the class."""
     from scipy.stats import beta, binom
 
     n, used = len(pairs.y), int(pairs.right.sum())
@@ -239,9 +238,7 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Pairs of examples from different classes whose features are exchanged; ``right`` marks pairs that were classified
-    correctly before.
-    """
+    """Pairs of examples from different classes between which features are exchanged, to find shortcuts."""
 
     x: Tensor
     y: Tensor
@@ -263,9 +260,7 @@ class _Pairs:
     def trial(
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
-        """Counts predictions that change when a feature is copied from another example, and predictions that are
-        correct from it alone.
-        """
+        """Counts predictions that change when a feature is copied from another example, and ones it predicts alone."""
         lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]
@@ -289,9 +284,7 @@ def _features(module: nn.Module, pairs: _Pairs, columns: tuple[str, ...]) -> lis
 
 
 def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor, " d"]:
-    """Returns for each feature the variance of the class means divided by the mean variance within classes; 0 if it is
-    constant.
-    """
+    """Returns for each feature how well it separates classes: variance of class means over variance within classes."""
     means = torch.stack([flat[y == c].mean(0) for c in range(int(y.max()) + 1)])
     share = (y.bincount().to(flat) / len(y))[:, None]
     between = (share * (means - flat.mean(0)).square()).sum(0)
@@ -302,9 +295,7 @@ def separation(flat: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> Float[Tensor
 
 
 def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
-    """Exchanges each frequency except zero between paired images and counts the changed predictions; w and -w are one
-    frequency.
-    """
+    """Exchanges each Fourier frequency between paired images and counts the changed predictions."""
     size = pairs.x.shape[2:]
     own, theirs = torch.fft.rfft2(pairs.x), torch.fft.rfft2(pairs.donor)
     n, c, h, w = own.shape
@@ -334,7 +325,7 @@ def _decide(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:
-    """Returns the name of a feature and its position: relative to the image sides for a pixel, otherwise the index."""
+    """Returns the name of a feature, such as "pixel (3, 4)", and its position."""
     if len(shape) != 3:
         return f"feature {i}", (float(i),)
     channel, row, column = (int(v) for v in torch.unravel_index(torch.tensor(i), shape))

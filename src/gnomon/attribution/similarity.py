@@ -31,7 +31,7 @@ __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes_distance"]
 
 @names_call
 def cka(a: Tensor, b: Tensor) -> float:
-    """Returns the linear centered kernel alignment of two representations, from 0 to 1.
+    """Returns the linear centered kernel alignment (CKA, a similarity from 0 to 1) of two representations.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module.
@@ -48,7 +48,7 @@ def cka(a: Tensor, b: Tensor) -> float:
 
 @names_call
 def procrustes_distance(a: Tensor, b: Tensor) -> float:
-    """Returns the Procrustes distance of two representations scaled to equal size, from 0 to 1.
+    """Returns the Procrustes distance of two representations (after the best rotation and scaling), from 0 to 1.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.
@@ -73,7 +73,7 @@ class LayerSimilarity(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """Names in one sentence the most similar layers of the two models."""
         i, j = divmod(int(self.cka.argmax()), len(self.second))
         return (
             f"The most similar layers are '{self.first[i]}' and '{self.second[j]}' (CKA {float(self.cka.max()):.2f})."
@@ -93,7 +93,7 @@ class LayerSimilarity(Result):
 
 @names_call
 def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSimilarity:
-    """Compares all layers of two models (or of one with itself) on the same inputs.
+    """Compares all layers of two models (or of one model with itself) by CKA on the same inputs.
 
     Cost: a forward pass of each, the products of all examples for each layer, and a product for each pair.
 
@@ -111,8 +111,8 @@ def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSim
 
 
 def _kernel(h: Tensor) -> Tensor:
-    """Returns the centered Gram matrix of a layer's outputs, scaled to norm 1; CKA is the inner product of two of
-    these.
+    """Returns the centered Gram matrix of a layer's outputs with norm 1; the inner product of two of them is their
+    CKA.
     """
     centered = h.double() - h.double().mean(0)
     products = (centered @ centered.T).flatten()

@@ -15,7 +15,7 @@ __all__ = ["target_of_each_example", "freeze_parameters", "target_scores"]
 
 
 def target_scores(module: nn.Module, x: Tensor, target: Tensor) -> Tensor:
-    """Returns for each example the output at its target index, with gradients.
+    """Returns each example's output at its target index, with gradients.
 
     Cost: one forward pass.
 

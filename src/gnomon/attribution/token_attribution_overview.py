@@ -1,4 +1,4 @@
-"""Token sheet: shows which tokens a network uses, and how well classes separate in each layer.
+"""Runs attribution methods on a network for tokens, and shows which tokens matter and how classes separate.
 
     share_v = sum over places t with token v of |A_t| / sum over all places of |A_t|                             (1)
 
@@ -56,7 +56,7 @@ class TokenAttributionOverview(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the most important results in a few sentences."""
+        """States the tokens that matter most and the results of the layer probes in a few sentences."""
         first = ", ".join(f"'{word}' {share:.0%}" for word, share in list(self.shares.items())[:3])
         doubt = (
             ""
@@ -89,7 +89,7 @@ class TokenAttributionOverview(Result):
 def token_attribution_overview(
     module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0
 ) -> TokenAttributionOverview:
-    """Runs the attribution methods for tokens on one model and its data; ``words`` names the tokens.
+    """Runs the attribution methods for tokens on one model and its data; ``words`` has the names of the tokens.
 
     Hypotheses: see the module.
     Reference: [sundararajan2017axiomatic].
@@ -136,7 +136,7 @@ def _method(module: nn.Module, tokens: Tensor) -> Any:
 
 
 def _line(names: list[str], sizes: Tensor) -> str:
-    """Returns a sequence as text; brackets mark the fewest tokens that together have half of the attribution."""
+    """Returns a sequence as text, with brackets around the few tokens that have half of the attribution."""
     order = sizes.argsort(descending=True)
     before = sizes[order].cumsum(0) - sizes[order]
     marked = set(order[before < BRACKETED_SHARE * sizes.sum()].tolist())

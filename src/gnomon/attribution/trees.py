@@ -1,4 +1,4 @@
-"""Surrogate trees: decision trees that imitate a network's predictions, and how often they agree at each depth.
+"""Surrogate trees: decision trees that imitate a network's predictions, and how often they agree with the network.
 
     fidelity(d) = share of held-out inputs on which a tree of depth d decides like the network                  (1)
 
@@ -40,14 +40,14 @@ class SurrogateTree(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how often the deepest tree agrees with the network."""
         return (
             f"A tree of depth {self.depths[-1]} makes the same decision as the network on {self.fidelity[-1]:.1%} of "
             "held-out inputs."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the agreement of tree and network over depth."""
+        """Plots how often tree and network agree, over the depth of the tree."""
         return (
             Plot("Surrogate tree", (Line("fidelity", self.depths, self.fidelity),), Axis("depth"), Axis("fidelity")),
         )

@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitVisualization(Result):
-    """Result: the input that activates a unit most, and the activation that it reaches."""
+    """Result: the input that activates a unit most, and the activation that this input reaches."""
 
     image: Tensor = field(repr=False, metadata=HIDDEN)
     activation: float
@@ -49,7 +49,7 @@ class UnitVisualization(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how far the optimized input raises the unit's activation."""
         return f"The image raises the activation of the unit from {self.start:.3g} to {self.activation:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -107,7 +107,7 @@ def visualize_unit(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopActivating(Result):
-    """Result: the examples that activate a direction most, their activations, their classes and the purity."""
+    """Result: the examples that activate a unit or direction of a layer most, their activations and classes."""
 
     index: Tensor
     activation: Tensor
@@ -115,14 +115,14 @@ class TopActivating(Result):
 
     @property
     def purity(self) -> float:
-        """Returns the fraction of the top examples that belong to their most common class; NaN if there are no
+        """Returns the fraction of the most activating examples that belong to their most common class; NaN without
         classes.
         """
         return float(self.classes.bincount().max() / len(self.classes)) if self.classes is not None else float("nan")
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence which examples or classes activate the unit or direction most."""
         if self.classes is None:
             first = ", ".join(str(int(i)) for i in self.index[:3])
             return f"Examples {first} activate the direction most; pass their classes to measure purity."
@@ -149,8 +149,8 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
 
 @dataclass(frozen=True, slots=True)
 class UnitPurity(Result):
-    """Result: mean purity of single units and of random directions (how often their top examples share a class), and
-    the purity by chance.
+    """Result: how often the most activating examples share a class, for single units, random directions, and by
+    chance.
     """
 
     units: float
@@ -159,7 +159,7 @@ class UnitPurity(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence whether single units are purer than random directions."""
         return (
             f"Top examples of a unit are {self.units:.0%} of one class, of a random direction {self.random:.0%} "
             f"(chance {self.chance:.0%}): units are {'no' if self.units < self.random + 0.1 else 'a'} privileged basis."
@@ -170,8 +170,7 @@ class UnitPurity(Result):
 def compare_unit_purity(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> UnitPurity:
-    """Tests whether the top examples of single units share a class more often than the top examples of random
-    directions.
+    """Tests whether the most activating examples of single units share a class more often than for random directions.
 
     See equation (2) of the module docstring.
     Hypotheses: see the module.

@@ -1,4 +1,4 @@
-"""Splits the variance of features into three fractions: between classes, from a nuisance variable, and the rest.
+"""Splits the variance of features into three parts: between classes, from a nuisance variable, and the rest.
 
     total = between classes + nuisance within a class + rest                                                      (1)
 
@@ -26,9 +26,7 @@ __all__ = ["VarianceShares", "variance_shares"]
 
 @dataclass(frozen=True, slots=True)
 class VarianceShares(Result):
-    """Result: fractions of the variance of features: between classes, from a nuisance variable, and the rest; they add
-    up to one.
-    """
+    """Result: the fractions of the features' variance between classes, from a nuisance variable, and the rest."""
 
     between: float
     nuisance: float
@@ -36,13 +34,13 @@ class VarianceShares(Result):
 
     @property
     def separation(self) -> float:
-        """Returns the variance between classes divided by the variance within (Fisher ratio); infinite if that is 0."""
+        """Returns the variance between classes divided by the variance within classes; infinite if the latter is 0."""
         within = self.nuisance + self.rest
         return self.between / within if within > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """Reports the three fractions of the variance."""
+        """States the three fractions of the features' variance."""
         return (
             f"{self.between:.0%} of the variance of the features is between classes, {self.nuisance:.0%} comes from "
             f"the nuisance, {self.rest:.0%} is neither."
@@ -88,7 +86,7 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
 
 
 def _explained_sum_of_squares(x: Tensor, groups: Tensor) -> float:
-    """Returns the sum of squares of group means around the overall mean."""
+    """Returns the sum of squares of the group means around the overall mean, weighted by group sizes."""
     count = int(groups.max()) + 1
     sizes = torch.zeros(count, dtype=x.dtype).index_add_(0, groups, torch.ones(len(x), dtype=x.dtype))
     sums = torch.zeros(count, x.shape[1], dtype=x.dtype).index_add_(0, groups, x)

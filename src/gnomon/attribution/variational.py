@@ -1,4 +1,4 @@
-"""Lower bounds of mutual information, from functions trained on half of the samples and tested on the rest.
+"""Computes lower bounds of mutual information, with a network trained on half of the samples and tested on the rest.
 
     I(A; B) >= H(B) + E log q(B | A)                                             for classes B, any q            (1)
     I(A; B) >= E_joint f - log E_product e^f  =: D(f),    D judged as  E_joint (f - c) - E_product e^(f - c) + 1  (2)
@@ -53,12 +53,12 @@ class VariationalInformation(Result):
 
     @property
     def interval(self) -> Interval:
-        """Returns the 95 % confidence interval of the bound; the information itself may be larger."""
+        """Returns the 95 % confidence interval of the lower bound; the mutual information may be larger."""
         return Interval(self.bound - NORMAL_95 * self.error, self.bound + NORMAL_95 * self.error, 0.95)
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States the lower bound of the mutual information in one sentence."""
         low = max(self.interval.low, 0.0)
         return (
             f"The two variables share at least {low:.3g} nats of information (bound {self.bound:.3g}, standard "
@@ -68,7 +68,7 @@ class VariationalInformation(Result):
 
 @names_call
 def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) -> VariationalInformation:
-    """Returns a lower bound of the mutual information I(A; B) from samples (n,) or (n, d); b are classes or numbers.
+    """Returns a lower bound of the mutual information of two variables a and b, from samples.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.
@@ -112,7 +112,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
     net = _network(x.shape[1] + y.shape[1], 1)
 
     def table(rows: Tensor) -> Tensor:
-        """Returns the critic f(a_i, b_j) for every pair of samples; entries on the diagonal belong to true pairs."""
+        """Returns the critic's score for every pair of samples; entries on the diagonal belong to true pairs."""
         n = len(rows)
         both = torch.cat([x[rows].repeat_interleave(n, 0), y[rows].repeat(n, 1)], 1)
         return net(both).reshape(n, n)
@@ -137,7 +137,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
 
 
 def _product(f: Tensor) -> Tensor:
-    """Returns log(mean(exp(f))) over all pairs of different samples, the off-diagonal entries of f."""
+    """Returns the log of the mean of exp(f) over all pairs of different samples, the off-diagonal entries of f."""
     n = len(f)
     off = f.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
     return off.flatten().logsumexp(0) - torch.tensor(float(n * (n - 1))).log()

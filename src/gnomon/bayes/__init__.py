@@ -1,4 +1,4 @@
-"""Bayesian inference for networks: samplers, diagnostics of Markov chains, predictions with uncertainty, Laplace
+"""Bayesian inference for networks: Markov chain samplers and diagnostics, predictive uncertainty, Laplace
 approximation.
 
 Contains: samplers of any log density and of modules, their diagnostics, predictive uncertainty, Laplace

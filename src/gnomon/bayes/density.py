@@ -1,4 +1,4 @@
-"""Evaluates a log density and its gradient for many chains at once.
+"""Evaluates the log of a probability density and its gradient for many Markov chains at once.
 
 A function from one point (d,) to log p up to a constant becomes one from points (chains, d) to values and gradients.
 If torch can vectorize the function over chains (vmap), it does; otherwise the function is called for each chain.
@@ -28,15 +28,15 @@ LogDensity = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class LogDensityWithGradient(Record):
-    """A log density that also returns its gradient, for several points at once; create it by
-    ``LogDensityWithGradient.of(function, start)``.
-    """
+    """A log density that also returns its gradient, for several points at once."""
 
     function: LogDensity
     mapped: bool
 
     def __call__(self, points: Float[Tensor, "c d"]) -> tuple[Float[Tensor, " c"], Float[Tensor, "c d"]]:
-        """Returns log p and its gradient at each point; if either is not finite, log p is minus infinity."""
+        """Returns the log density and its gradient at each point; if either is not finite, the log density is minus
+        infinity.
+        """
         both = grad_and_value(self.function)
         if self.mapped:
             gradients, values = vmap(both)(points.detach())
@@ -50,8 +50,8 @@ class LogDensityWithGradient(Record):
 
     @classmethod
     def of(cls, function: LogDensity, start: Float[Tensor, "c d"]) -> "LogDensityWithGradient":
-        """Wraps a log density after one test call at the starting points; raises an error if its value or gradient is
-        not finite there.
+        """Wraps a log density after one test call; raises an error if its value or gradient is not finite at
+        the start.
         """
         start = start.double()
         try:

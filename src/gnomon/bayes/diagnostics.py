@@ -1,4 +1,4 @@
-"""Diagnostics of Markov chains: R-hat, effective sample size, burn-in.
+"""Diagnostics of Markov chains: R-hat (do chains agree?), effective sample size, and burn-in.
 
 For chains x_c[t] of one coordinate, c = 1..m, t = 1..n, with W the mean of the variances inside the chains and
 B / n the variance of their means:
@@ -39,7 +39,8 @@ MIN_DRAWS_PER_CHAIN = 8
 
 @names_call
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the R-hat diagnostic of each coordinate: near 1 if all chains have the same distribution.
+    """Returns the R-hat diagnostic of Markov chains for each coordinate: near 1 if all chains have the same
+    distribution.
 
     See equation (1) of the module docstring.
     It is the larger of R of the ranks (location) and R of the ranks of distances from the median (scale). It is
@@ -59,7 +60,7 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
 
 @names_call
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
-    """Returns the effective sample size of each coordinate: the number of independent draws with the same precision.
+    """Returns for each coordinate the number of independent draws that would be as precise as the Markov chains.
 
     See equation (2) of the module docstring.
     The result is zero for a coordinate that never moves.
@@ -81,7 +82,7 @@ def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]
 
 
 def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the variance of one draw and the variance of the mean of all draws.
+    """Returns the variance of one draw of the Markov chains, and the variance of the mean of all draws.
 
     See equation (2) of the module docstring.
     """
@@ -101,7 +102,7 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
 
 @names_call
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
-    """Returns how many initial draws to discard so that the mean of the remaining draws is most precise.
+    """Returns how many initial draws of the chains to discard so that the mean of the rest is most precise.
 
     See equation (3) of the module docstring.
     It is the largest over chains and coordinates, and half of the draws if a chain has not converged by then.
@@ -138,7 +139,7 @@ def _halves(x: Tensor) -> Tensor:
 
 
 def _normal_scores(x: Tensor) -> Tensor:
-    """Returns normal quantiles of the ranks of the draws; ties get the mean of their ranks."""
+    """Returns normal quantiles of the ranks of the draws; equal draws get the mean of their ranks."""
     flat = x.flatten(0, 1)
     below = torch.searchsorted(flat.T.sort(1).values.contiguous(), flat.T.contiguous()).T
     upto = torch.searchsorted(flat.T.sort(1).values.contiguous(), flat.T.contiguous(), right=True).T

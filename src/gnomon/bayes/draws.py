@@ -1,4 +1,4 @@
-"""Draws of several Markov chains: means with standard errors, diagnostics, findings and plots."""
+"""Defines draws of several Markov chains: means with standard errors, diagnostics, findings and plots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +25,7 @@ SHOWN_COORDINATES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorDraws(Result):
-    """Result: posterior draws (chains, draws, coordinates) after warm-up, the sampler's settings, and the cost.
+    """Result: draws of Markov chains (chains, draws, coordinates) after warm-up, the sampler's settings, and the cost.
 
     ``accepted`` is the mean probability of acceptance (1 for samplers without rejection), ``divergences`` counts paths
     whose energy ran away, ``gradients`` evaluations of the log density over all chains, warm-up included. ``stopped``
@@ -50,52 +50,52 @@ class PosteriorDraws(Result):
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
-        """Returns the mean of each coordinate."""
+        """Returns the mean of each coordinate over all draws of the chains."""
         return self.values.flatten(0, 1).mean(0)
 
     @property
     def std(self) -> Float[Tensor, " d"]:
-        """Returns the standard deviation of each coordinate."""
+        """Returns the standard deviation of each coordinate over all draws of the chains."""
         return self.values.flatten(0, 1).std(0)
 
     @property
     def r_hat(self) -> Float[Tensor, " d"]:
-        """Returns the R-hat diagnostic of each coordinate; see `gnomon.bayes.r_hat`."""
+        """Returns the R-hat diagnostic of each coordinate, which is near 1 if the chains agree."""
         return r_hat(self.values)
 
     @property
     def effective(self) -> Float[Tensor, " d"]:
-        """Returns the effective sample size of each coordinate; see `gnomon.bayes.effective_sample_size`."""
+        """Returns the effective sample size of each coordinate: the number of independent draws with the same
+        precision.
+        """
         return effective_sample_size(self.values)
 
     @property
     def error(self) -> Float[Tensor, " d"]:
-        """Returns the standard error of each mean: standard deviation / sqrt(effective sample size)."""
+        """Returns the standard error of each coordinate's mean, from standard deviation and effective sample size."""
         return self.std / self.effective.clamp(min=torch.finfo(torch.float64).tiny).sqrt()
 
     @property
     def burn_in(self) -> int:
-        """Returns the number of initial draws that are not yet stationary and should be discarded; see
-        `gnomon.bayes.burn_in`.
-        """
+        """Returns the number of initial draws that do not follow the final distribution yet and should be discarded."""
         return burn_in(self.values)
 
     def interval(self, confidence: float = 0.95) -> tuple[Interval, ...]:
-        """Returns for each coordinate the central interval that contains this fraction of the draws."""
+        """Returns for each coordinate the central interval that contains the given fraction of the draws."""
         ends = torch.tensor([(1 - confidence) / 2, (1 + confidence) / 2], dtype=self.values.dtype)
         low, high = self.values.flatten(0, 1).quantile(ends, 0)
         return tuple(Interval(float(a), float(b), confidence) for a, b in zip(low, high, strict=True))
 
     @property
     def converged(self) -> bool:
-        """Returns whether all chains agree (R-hat near 1) and have enough effective draws."""
+        """Returns whether all Markov chains agree (R-hat near 1) and have enough effective draws."""
         if self.values.shape[1] < MIN_DRAWS_PER_CHAIN:
             return False
         return float(self.r_hat.max()) <= MAX_R_HAT and float(self.effective.min()) >= MIN_EFFECTIVE_DRAWS
 
     @property
     def verdict(self) -> str:
-        """States whether the chains are reliable, judged by the coordinate that mixed worst."""
+        """States whether the Markov chains are reliable, judged by their worst coordinate."""
         chains, n, d = self.values.shape
         early = "Interrupted. " if self.stopped == "interrupted" else ""
         if n < MIN_DRAWS_PER_CHAIN:
@@ -123,7 +123,7 @@ class PosteriorDraws(Result):
         return most_serious_first(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the trace of the coordinate that mixed worst, and the distribution of its draws."""
+        """Plots the chains' draws of the worst coordinate over time, and the distribution of these draws."""
         n = self.values.shape[1]
         worst = int(self.r_hat.nan_to_num(nan=torch.inf).argmax()) if n >= MIN_DRAWS_PER_CHAIN else 0
         stride = max(1, n // 400)
@@ -139,7 +139,7 @@ class PosteriorDraws(Result):
         )
 
     def to_arviz(self) -> dict[str, dict[str, Any]]:
-        """Returns arrays for ``arviz.from_dict``: (chains, draws) for each name, or ``x`` (chains, draws, d)."""
+        """Returns the draws as arrays for ``arviz.from_dict``."""
         values = self.values.cpu().numpy()
         if not self.names:
             return {"posterior": {"x": values}}

@@ -32,9 +32,7 @@ __all__ = ["DropoutPredictive", "dropout_predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DropoutPredictive(Result):
-    """Result: mean and variance of outputs (or class probabilities) over random dropout masks, and the outputs without
-    dropout.
-    """
+    """Result: mean and variance of predictions over random dropout masks, and the predictions without dropout."""
 
     mean: Float[Tensor, "n k"] = field(repr=False)
     variance: Float[Tensor, "n k"] = field(repr=False)
@@ -48,7 +46,7 @@ class DropoutPredictive(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how much predictions vary over dropout masks, and how far their mean is from the prediction without
+        """States how much predictions vary over dropout masks, and how far their mean is from the network without
         dropout.
         """
         apart = float((self.plain - self.mean).abs().mean())

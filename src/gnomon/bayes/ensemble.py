@@ -37,7 +37,7 @@ __all__ = ["DeepEnsemble", "deep_ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeepEnsemble(Result):
-    """Result: the trained networks of an ensemble, their training runs, and whether the targets are classes.
+    """Result: the trained networks of an ensemble, and their training runs.
 
     >>> len(deep_ensemble(lambda: nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), members=2, steps=3).models)
     2
@@ -54,7 +54,7 @@ class DeepEnsemble(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the smallest and largest final loss of the networks."""
+        """States the smallest and the largest final loss of the networks in the ensemble."""
         last = [float(run.loss[-1]) for run in self.runs]
         return f"{len(last)} networks were trained, to losses from {min(last):.3g} to {max(last):.3g}."
 
@@ -65,7 +65,7 @@ class DeepEnsemble(Result):
 
     @names_call
     def predictive(self, x: Any) -> PosteriorPrediction:
-        """Returns the mean prediction of the networks and how much they disagree.
+        """Returns the mean prediction of the ensemble's networks and how much they disagree.
 
         See equation (1) of the module docstring.
         """

@@ -1,4 +1,4 @@
-"""Computes the Gauss-Newton matrix of a module's loss: its diagonal, or the rows of a factor.
+"""Computes the Gauss-Newton matrix (an approximate Hessian) of a module's loss: its diagonal, or rows of a factor.
 
     G = sum_i J_i^T L_i J_i / s^2 = A^T A,    A_i = R_i^T J_i / s,    R_i R_i^T = L_i                      (1)
 
@@ -73,8 +73,7 @@ def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterato
 
 
 def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"]) -> Float[Tensor, " p"]:
-    """Returns the diagonal of the Gauss-Newton matrix at ``center``, one number per parameter; linear layers use a
-    closed form.
+    """Returns the diagonal of the Gauss-Newton matrix (an approximate Hessian) at ``center``, one number per parameter.
 
     Cost: for linear layers k gradients of all examples, k being the number of outputs; for others as
     `gauss_newton_rows`.
@@ -110,7 +109,8 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
 def _add_linear(
     total: Tensor, posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor, layers: dict[str, nn.Linear]
 ) -> None:
-    """Adds the entries of the Gauss-Newton diagonal that belong to linear layers to ``total``, for a batch of examples.
+    """Adds the diagonal entries of the Gauss-Newton matrix that belong to linear layers to ``total``, for some
+    examples.
 
     See equation (2) of the module docstring.
     """
@@ -134,7 +134,7 @@ def _path(name: str, part: str) -> str:
 
 
 def _square(d: Tensor, a: Tensor) -> Tensor:
-    """Returns, for each weight of a linear layer, the sum over examples of its squared derivative."""
+    """Returns the sum over examples of squared derivatives for each weight of a linear layer."""
     if d.dim() == 2:
         return d.square().T @ a.square()  # (2)
     d, a = d.flatten(1, -2), a.flatten(1, -2)
@@ -148,9 +148,7 @@ def _sums(d: Tensor) -> Tensor:
 
 
 def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[str, nn.Linear]:
-    """Returns the linear layers that every example passes exactly once, which a formula for their gradients
-    confirms.
-    """
+    """Returns the linear layers that every example passes exactly once, which makes their gradients cheap."""
     places = posterior.places
     named = {name: part for name, part in posterior.module.named_modules() if type(part) is nn.Linear}
     named = {name: part for name, part in named.items() if {_path(name, "weight"), _path(name, "bias")} & places.keys()}
@@ -178,9 +176,7 @@ def _near(a: Tensor, b: Tensor) -> bool:
 
 @contextmanager
 def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
-    """Records the inputs and outputs of the given layers in a forward pass; if a layer is called twice, keeps the last
-    call.
-    """
+    """Records the inputs and outputs of the given layers in a forward pass; of two calls of a layer, the last one."""
     met: dict[str, Met] = {}
 
     def keep(name: str) -> Any:
@@ -203,7 +199,7 @@ def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
 
 @torch.no_grad()
 def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor) -> Tensor:
-    """Returns square roots R of the loss Hessian with respect to the outputs of each example: R R^T = Hessian."""
+    """Returns for each example a square root R of the loss's Hessian with respect to the outputs: R R^T = Hessian."""
     outputs = posterior.outputs(center, piece).double()
     n, k = outputs.shape
     loss = posterior.objective.loss

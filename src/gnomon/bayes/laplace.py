@@ -1,4 +1,4 @@
-"""Laplace approximation: a Gaussian around trained parameters, with the Gauss-Newton matrix as its precision.
+"""Laplace approximation: a Gaussian distribution around trained parameters that approximates the posterior.
 
     p(w | S) ~ N(w*, (G + d I)^-1),    G = sum_i J_i^T L_i J_i / s^2,    d = 1 / prior_std^2               (1)
 
@@ -47,8 +47,7 @@ BATCH_SIZE = 1024
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace(Result):
-    """Result: a Gaussian around the trained parameters: its center, the eigenvalues of its precision, and the log
-    evidence.
+    """Result: the Gaussian around trained parameters that approximates the posterior, and the log evidence.
 
     See equation (1) of the module docstring.
     With low rank, only the largest eigenvalues are stored, and the others count as zero.
@@ -68,14 +67,12 @@ class Laplace(Result):
 
     @property
     def effective_parameters(self) -> float:
-        """Returns the number of parameters that the data determine rather than the prior: the sum of g / (g + d) over
-        eigenvalues g.
-        """
+        """Returns the effective number of parameters: those that the data determine rather than the prior."""
         return float((self.eigenvalues / (self.eigenvalues + self.prior_precision)).sum())
 
     @property
     def verdict(self) -> str:
-        """Reports how many parameters the data determine, and the log evidence."""
+        """States how many parameters the data determine, and the log evidence."""
         return (
             f"The data determine {self.effective_parameters:.3g} of {len(self.center)} parameters; the log evidence is "
             f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
@@ -92,7 +89,7 @@ class Laplace(Result):
         return self.fit - d / 2 * float(self.center.square().sum()) - spread / 2  # (2)
 
     def variance(self) -> Float[Tensor, " p"]:
-        """Returns the posterior variance of each parameter."""
+        """Returns the approximate posterior variance of each parameter."""
         inverse = 1 / (self.eigenvalues + self.prior_precision)
         if self.vectors is None:
             return inverse
@@ -102,7 +99,7 @@ class Laplace(Result):
 
     @names_call
     def sample(self, draws: int = 100, *, seed: int = 0) -> PosteriorDraws:
-        """Returns independent draws of the parameters from the Gaussian, for `gnomon.bayes.predictive`.
+        """Returns independent draws of the parameters from the approximate posterior, a Gaussian.
 
         They belong to the network linearized at ``center``; in the network itself they predict far worse.
         """
@@ -123,7 +120,7 @@ class Laplace(Result):
         return PosteriorDraws((self.center + moved)[None], "Laplace", 1.0, 0, 0, 0, center=self.center)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the log evidence over the precision of the prior."""
+        """Plots the log evidence over the precision (inverse variance) of the prior."""
         grid = [self.prior_precision * 10 ** (k / 8) for k in range(-24, 25)]
         curve = Line("log evidence", grid, [self.evidence(d) for d in grid])
         marks = (curve, Reference("chosen", self.prior_precision, vertical=True))
@@ -143,7 +140,7 @@ def laplace(
     structure: str = "full",
     rank: int | None = None,
 ) -> Laplace:
-    """Computes the Laplace approximation of the posterior of a trained module: a Gaussian around its parameters.
+    """Computes the Laplace approximation of a trained module's posterior: a Gaussian around the parameters.
 
         p(w | S) ~ N(w*, (G + d I)^-1)                                                                     (1)
 
@@ -187,7 +184,7 @@ def laplace(
 
 
 def _best(raw: Laplace) -> float:
-    """Returns the prior precision with the largest evidence.
+    """Returns the prior precision (inverse variance) with the largest evidence.
 
     See equation (2) of the module docstring.
     """

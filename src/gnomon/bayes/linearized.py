@@ -1,4 +1,4 @@
-"""Computes outputs of a network linearized at its trained parameters, for draws from a Gaussian around them.
+"""Computes outputs of a network linearized at trained parameters, for draws of parameters from a Gaussian.
 
     f_lin(w; x) = f(w*; x) + J(w*; x) (w - w*)                                                             (1)
 
@@ -24,8 +24,7 @@ EXAMPLES_PER_PASS = 256
 def linearized_outputs(
     posterior: ModulePosterior, center: Float[Tensor, " p"], vectors: Float[Tensor, "m p"], x: Inputs
 ) -> Float[Tensor, "m n k"]:
-    """Returns outputs (m, n, k) of a network that is linearized at the parameters ``center``, for m other parameter
-    vectors.
+    """Returns the outputs of a network that is linearized at the parameters ``center``, for m parameter vectors.
 
     See equation (1) of the module docstring.
     J v is the derivative of J^T u in u, so one graph of two passes serves all vectors.

@@ -1,4 +1,5 @@
-"""The posterior density of a module's parameters, from a Gaussian prior and the likelihood that the loss implies.
+"""Defines the posterior density of a module's parameters, from a Gaussian prior and the likelihood that the loss
+implies.
 
     log p(w | S) = -n L(w) / s^2 - |w|^2 / (2 r^2) + constant                                              (1)
 
@@ -36,7 +37,7 @@ __all__ = ["ModulePosterior", "module_posterior", "prior_to_weight_decay"]
 
 
 class ModulePosterior:
-    """The log posterior density of a module as a function of one vector of all parameters; made by `module_posterior`.
+    """The log posterior density of a module's parameters, as a function of one vector of all parameters.
 
     See equation (1) of the module docstring.
 
@@ -72,7 +73,7 @@ class ModulePosterior:
         return {name: slice(a, b) for name, a, b in zip(self._f.leaves, [0, *ends], ends, strict=False)}
 
     def __call__(self, vector: Float[Tensor, " p"]) -> Float[Tensor, ""]:
-        """Returns the log posterior density log p(w | S) up to a constant.
+        """Returns the log posterior density of the parameters in ``vector``, up to a constant.
 
         See equation (1) of the module docstring.
         """
@@ -103,7 +104,7 @@ class ModulePosterior:
         return self._loss(vector, *self.objective.at(index))
 
     def on_batch(self, index: Tensor) -> Callable[[Tensor], Tensor]:
-        """Returns an estimate of the log posterior from a batch, whose log likelihood is scaled up to all examples."""
+        """Returns an estimate of the log posterior from a batch, with the likelihood scaled up to all examples."""
         x, y = self.objective.at(index)
         return lambda vector: self._value(vector, x, y)
 
@@ -179,7 +180,7 @@ def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) ->
 
 @names_call
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
-    """Returns the weight decay that is equivalent to a Gaussian prior with this standard deviation.
+    """Returns the weight decay that has the effect of a Gaussian prior with the given standard deviation.
 
         argmin_w  L(w) + decay / 2 |w|^2,    decay = noise^2 / (n prior_std^2)                             (1)
 

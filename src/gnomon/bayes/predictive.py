@@ -1,4 +1,4 @@
-"""Averages predictions over posterior draws, and splits their uncertainty into epistemic and aleatoric.
+"""Averages predictions over posterior draws, and splits their uncertainty by source (parameters or noise).
 
     f(x) = mean_i f(w_i; x),    var y = var_i f(w_i; x)  +  s^2                                            (1)
                                         epistemic          aleatoric
@@ -37,8 +37,8 @@ __all__ = ["PosteriorPrediction", "predictive"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorPrediction(Result):
-    """Result: mean predictions (n, k) or class probabilities, with the uncertainty of each example split into epistemic
-    and aleatoric.
+    """Result: mean predictions, and each example's uncertainty from the parameters (epistemic) and from noise
+    (aleatoric).
 
     >>> print(PosteriorPrediction(torch.zeros(2, 1), torch.tensor([1.0, 5.0]), torch.tensor([1.0, 1.0]), False))
     75% of the uncertainty comes from not knowing the parameters: more data would reduce it.
@@ -51,13 +51,15 @@ class PosteriorPrediction(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how much of the uncertainty comes from the parameters (epistemic), which more data would reduce."""
+        """States which share of the uncertainty comes from the parameters (epistemic), which more data would reduce."""
         share = float(self.epistemic.mean() / (self.epistemic + self.aleatoric).mean().clamp(min=1e-300))
         fix = "more data would reduce it" if share > 0.5 else "more data would hardly reduce it"
         return f"{share:.0%} of the uncertainty comes from not knowing the parameters: {fix}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots epistemic over aleatoric uncertainty, one point per example."""
+        """Plots the uncertainty from the parameters (epistemic) over the uncertainty from noise (aleatoric) of each
+        example.
+        """
         unit = "nats" if self.classes else "variance"
         points = Scatter("examples", self.aleatoric, self.epistemic)
         axes = Axis(f"noise of the targets ({unit})"), Axis(f"not knowing the parameters ({unit})")
@@ -66,8 +68,7 @@ class PosteriorPrediction(Result):
 
 @names_call
 def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, most: int = 200) -> PosteriorPrediction:
-    """Returns the mean prediction over posterior draws of a module's parameters, with epistemic and aleatoric
-    uncertainty.
+    """Returns the mean prediction over posterior draws of a module's parameters, with uncertainty split by source.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
 
@@ -111,7 +112,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
 
 def prediction_from_outputs(outputs: Float[Tensor, "m n k"], noise: float, classes: bool) -> PosteriorPrediction:
-    """Computes the mean prediction and its epistemic and aleatoric uncertainty from the outputs of several networks."""
+    """Computes the mean prediction and its uncertainty, split by source, from the outputs of several networks."""
     if not classes:
         epistemic = outputs.var(0).sum(1)
         aleatoric = torch.full_like(epistemic, noise**2 * outputs.shape[2])

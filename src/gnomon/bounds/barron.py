@@ -1,4 +1,4 @@
-"""Barron norm: measures how many hidden units a two-layer network needs for a function, whatever the input dimension.
+"""Barron norm: a norm of a function that bounds how many hidden units a two-layer network needs to approximate it.
 
     C_f = integral of |w| |f^(w)| dw,     mean (f - f_m)^2 <= (2 r C_f)^2 / m  over a ball of radius r    (1)
     C   = sum over k of |w_k| |c_k|,      c_k the Fourier coefficients of values on a grid                (2)
@@ -22,8 +22,7 @@ __all__ = ["BarronNorm", "barron_norm"]
 
 @dataclass(frozen=True, slots=True)
 class BarronNorm(Result):
-    """Result: the Barron norm of a function, the radius of its domain, and the fraction of the norm below each
-    frequency.
+    """Result: the Barron norm of a function, the radius of its domain, and the part of the norm below each frequency.
 
     >>> BarronNorm(2.0, 0.5, ((1.0, 1.0),)).units(0.1)
     400
@@ -35,7 +34,7 @@ class BarronNorm(Result):
 
     @names_call
     def units(self, error: float) -> int:
-        """Returns a number of hidden units that is enough to approximate the function within a root mean square error.
+        """Returns a number of hidden units that suffices to approximate the function within a root mean square error.
 
         See equation (1) of the module docstring.
         """
@@ -44,7 +43,7 @@ class BarronNorm(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the Barron norm and how many hidden units are enough."""
+        """States the Barron norm and how many hidden units suffice for two error levels."""
         return (
             f"The Barron norm is {self.norm:.4g}: {self.units(0.1 * self.norm)} hidden units are enough for an error "
             f"of a tenth of the norm, and {self.units(0.01 * self.norm)} for a hundredth."
@@ -58,7 +57,7 @@ class BarronNorm(Result):
 
 @names_call
 def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False) -> BarronNorm:
-    """Computes the Barron norm of a function from its values on a regular grid.
+    """Computes the Barron norm of a function, which bounds the hidden units that it needs, from values on a grid.
 
     See equation (2) of the module docstring.
 

@@ -46,13 +46,13 @@ class BiasVariance(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether bias or variance is larger, and what reduces it."""
+        """States whether bias or variance is the larger part of the test error, and what reduces it."""
         share = self.variance / max(self.error, 1e-300)
         fix = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
         return f"{share:.0%} of the test error is variance between {self.draws} training samples. {fix}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots bias and variance as bars."""
+        """Plots the bias and the variance part of the test error as bars."""
         bars = Bars("mean squared error", ["bias and noise", "variance"], [self.bias, self.variance])
         return (Plot("Parts of the test error", (bars,), Axis("mean squared error")),)
 

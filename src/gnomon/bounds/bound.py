@@ -46,12 +46,12 @@ class Bound(Result):
 
     @property
     def dominating(self) -> Value:
-        """Returns the largest factor of the bound."""
+        """Returns the factor of the error bound with the largest value."""
         return max(self.factors, key=lambda factor: float(factor.value))
 
     @property
     def holds(self) -> bool | None:
-        """Returns whether the measured error is below the bound; None if it was not measured."""
+        """Returns whether the measured error is below the bound; None if the error was not measured."""
         return None if self.measured is None else float(self.measured.value) <= self.value
 
     @property
@@ -61,7 +61,7 @@ class Bound(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the bound, compared with the measured error if there is one."""
+        """States the value of the error bound, compared with the measured error if there is one."""
         size = f"{self.value:.3g}" if self.vacuous else f"{self.value:.2%}"
         up_to = " up to constants and logarithms" if self.order else f" at confidence {1 - self.delta:.3g}"
         says = "which is vacuous because it is above 1" if self.vacuous else "which is below 1, so it is not vacuous"
@@ -75,7 +75,7 @@ class Bound(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the factors of the bound, with the measured value as a line."""
+        """Plots the factors of the error bound, with the measured error as a line."""
         bars = Bars("part", [f.name for f in self.factors], [float(f.value) for f in self.factors])
         measured = () if self.measured is None else (Reference("measured", float(self.measured.value), vertical=True),)
         return (Plot(f"Parts of the bound '{self.name}'", (bars, *measured), Axis("size"), caption=self.verdict),)

@@ -1,4 +1,4 @@
-"""Capacity of a class of functions: VC dimension, growth function, and Rademacher complexity.
+"""Capacity of a class of functions: VC dimension, growth function, and Rademacher complexity, which bound errors.
 
     Sauer         Pi(m) <= sum_{i <= d} binom(m, i),   d the VC dimension                                        (1)
     VC            sup |R_n - R| <= sqrt(32 (ln Pi(n) + ln(8 / delta)) / n)                                       (2)
@@ -52,7 +52,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @names_call
 def sauer_bound(m: int, dimension: int) -> int:
-    """Bounds the number of different labelings of m points by functions of this VC dimension.
+    """Bounds the number of ways in which functions of a given VC dimension can label m points.
 
     See equation (1) of the module docstring.
     Hypotheses: none.
@@ -67,7 +67,7 @@ def sauer_bound(m: int, dimension: int) -> int:
 
 @names_call
 def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
-    """Bounds the gap between training and true error for functions that have ``labelings`` ways to label n points.
+    """Bounds the gap between training and true error for functions that can label n points in ``labelings`` ways.
 
     See equation (2) of the module docstring.
 
@@ -90,7 +90,7 @@ def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
 
 @names_call
 def network_vc_dimension(module: nn.Module) -> float:
-    """Estimates the VC dimension of a ReLU network as p L ln p, for p parameters and L layers, up to a constant.
+    """Estimates the VC dimension of a ReLU network with p parameters and L layers as p L ln p, up to a constant.
 
     See equation (3) of the module docstring.
     Pseudo-dimensions of its real outputs are of the same order.
@@ -109,7 +109,7 @@ def network_vc_dimension(module: nn.Module) -> float:
 
 @names_call
 def massart_bound(m: int, labelings: float) -> float:
-    """Bounds the Rademacher complexity of a class of functions that can label m points in ``labelings`` different ways.
+    """Bounds the Rademacher complexity of functions that can label m points in ``labelings`` different ways.
 
     See equation (6) of the module docstring.
     Hypotheses: values in [-1, 1].
@@ -123,9 +123,7 @@ def massart_bound(m: int, labelings: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RademacherComplexity(Result):
-    """Result: the Rademacher complexity of a class of functions on given points, with an interval and an upper
-    bound.
-    """
+    """Result: the Rademacher complexity of a class of functions (how well its best function fits random signs)."""
 
     value: float
     interval: Interval
@@ -134,7 +132,7 @@ class RademacherComplexity(Result):
     draws: int
 
     def gap(self, delta: float = 0.05) -> float:
-        """Bounds the gap between training and true loss for all functions in the class and 1-Lipschitz losses.
+        """Bounds the gap between training and true loss for all functions in the class, by the Rademacher complexity.
 
         See equation (7) of the module docstring.
         """
@@ -142,7 +140,7 @@ class RademacherComplexity(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the Rademacher complexity, in one sentence."""
+        """States the Rademacher complexity and the upper bound that the formula gives, in one sentence."""
         return (
             f"On {self.examples} points the best function of the class has a correlation with random signs of "
             f"{self.value:.3g} "
@@ -152,7 +150,7 @@ class RademacherComplexity(Result):
 
 @names_call
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of linear functions with weights of norm at most radius.
+    """Computes how well linear functions with bounded weights fit random signs (Rademacher complexity).
 
     See equation (4) of the module docstring.
     Hypotheses: none.
@@ -174,7 +172,7 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> RademacherComplexity:
-    """Computes the empirical Rademacher complexity of functions with kernel norm at most radius.
+    """Computes how well functions with bounded kernel norm fit random signs (Rademacher complexity).
 
     See equation (5) of the module docstring.
     Hypotheses: a symmetric positive semidefinite kernel.
@@ -202,7 +200,7 @@ def min_norm_bound(
     delta: float = 0.05,
     test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
 ) -> Bound:
-    """Bounds the test error of the kernel regression that fits labels +-1 exactly.
+    """Bounds the test error of the kernel regression that fits labels +1 and -1 exactly.
 
     See equation (8) of the module docstring.
     ``test`` is the kernel of test examples with the others, and their labels: the error rate on them is then reported
@@ -254,7 +252,9 @@ def _wrong(made: Tensor, labels: Tensor) -> Value:
 
 
 def _signs(n: int, draws: int, seed: int) -> Tensor:
-    """Returns all vectors of n signs that begin with +1; ``draws`` random ones if there would be more than that."""
+    """Returns all vectors of n signs that begin with +1, or ``draws`` random ones if there are more vectors than
+    that.
+    """
     if _exact(n, draws):
         bits = torch.arange(2 ** (n - 1))[:, None] >> torch.arange(n - 1)
         return torch.cat([torch.ones(len(bits), 1), 2.0 * (bits & 1) - 1], 1).double()

@@ -1,4 +1,4 @@
-"""Measures how well a trained network tolerates noise at each layer (cushions), which makes it compressible.
+"""Measures how well each layer of a trained network tolerates noise (cushions); tolerant layers can be compressed.
 
 With x_i the outputs of layer i before its activation, a_i after it, and J_ij the Jacobian of x_j with respect to x_i:
 
@@ -39,8 +39,8 @@ SHAPELESS = (nn.ReLU, nn.Flatten, nn.Dropout, nn.Identity)
 
 @dataclass(frozen=True, slots=True)
 class LayerNoiseTolerance(Result):
-    """Result: how much noise at its input each Linear layer tolerates (its cushions), the contraction, and the output
-    norm.
+    """Result: how much input noise each Linear layer tolerates (layer cushion), and the layers after it (interlayer
+    cushion).
     """
 
     names: tuple[str, ...]
@@ -51,15 +51,15 @@ class LayerNoiseTolerance(Result):
 
     @property
     def total(self) -> float:
-        """Returns the part of the compression bound that depends on the weights, the sum over layers i of c^2 / (mu_i
-        mu_i>)^2.
+        """Returns the factor of the compression bound on the test error that depends on the layers' noise
+        tolerances.
         """
         pairs = zip(self.layer, self.interlayer, strict=True)
         return sum((self.contraction / (a * b)) ** 2 if a * b > 0 else float("inf") for a, b in pairs)
 
     @property
     def verdict(self) -> str:
-        """Names the layer that tolerates noise least, with its cushions."""
+        """Names the layer that tolerates noise least, with its noise tolerances."""
         worst = min(range(len(self.layer)), key=lambda i: self.layer[i] * self.interlayer[i])
         return (
             f"Layer '{self.names[worst]}' tolerates noise least: its layer cushion is {self.layer[worst]:.3g}, its "
@@ -67,7 +67,7 @@ class LayerNoiseTolerance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the layer and interlayer cushion of each layer."""
+        """Plots how much noise each layer tolerates, and how much noise behind it the later layers tolerate."""
         bars = (Bars("layer", self.names, self.layer), Bars("to the output", self.names, self.interlayer))
         words = "A layer with a larger cushion tolerates more noise and can be compressed further."
         return (Plot("LayerCushions", bars, Axis("cushion"), caption=words),)
@@ -75,7 +75,7 @@ class LayerNoiseTolerance(Result):
 
 @names_call
 def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
-    """Measures the layer and interlayer cushions of a ReLU network on some inputs.
+    """Measures how much noise each layer of a ReLU network tolerates (cushions), on some inputs.
 
     See equations (1) to (3) of the module docstring.
     Hypotheses: a ``nn.Sequential`` of Linear layers and ReLU (Flatten, Dropout and Identity are allowed).
@@ -128,7 +128,7 @@ def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
 
 
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
-    """Returns the interlayer cushion of layer i: how much noise behind it all later layers tolerate."""
+    """Returns how much noise in the output of layer i all later layers tolerate (interlayer cushion)."""
     x = before[i]
     least = x.shape[1] ** -0.5  # the ratio for j = i, whose Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
@@ -140,8 +140,6 @@ def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[
 
 
 def _least(above: Tensor, below: Tensor) -> float:
-    """Returns the smallest ratio numerator / denominator over all examples; skips examples whose denominator is
-    zero.
-    """
+    """Returns the smallest ratio of two numbers per example; skips examples whose denominator is zero."""
     known = below > 0
     return float((above[known] / below[known]).min()) if bool(known.any()) else 0.0

@@ -94,7 +94,8 @@ def epoch_wise_double_descent(
     batch: int = 32,
     draws: int = 3,
 ) -> DoubleDescent:
-    """Trains new networks, measures their test error after each of the given numbers of epochs, and looks for a peak.
+    """Trains new networks, measures their test error after several numbers of epochs, and looks for a peak (double
+    descent).
 
     See equation (2) of the module docstring.
 
@@ -154,7 +155,7 @@ def _growing(sizes: Sequence[int]) -> list[int]:
 
 
 def _error(made: Tensor, y: Tensor) -> float:
-    """Returns the error rate of predicted classes, or the mean squared error of predicted numbers."""
+    """Returns the error rate if targets are classes, otherwise the mean squared error of the predicted numbers."""
     if are_classes(y):
         return float((made.argmax(1) != y).double().mean())
     return float((made.double().reshape(len(y), -1) - y.double().reshape(len(y), -1)).square().mean())

@@ -50,7 +50,8 @@ MIN_PEAK_RATIO = 1.2
 
 @names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
-    """Returns the exact expected risk of minimum-norm least squares, excluding label noise.
+    """Returns the exact expected test error of minimum-norm least squares on isotropic Gaussian inputs, without label
+    noise.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
@@ -76,7 +77,7 @@ def ridge_risk_from_spectrum(
     ridge: float = 0.0,
     noise: float = 0.0,
 ) -> float:
-    """Returns the limiting risk of ridge regression for any spectrum and target, excluding label noise.
+    """Returns the test error of ridge regression for any input spectrum and target in the limit of many examples.
 
     See equation (3) of the module docstring.
 
@@ -141,7 +142,7 @@ class DoubleDescent(Result):
 
     @property
     def peak(self) -> float | None:
-        """Returns the size at which the test error has a significant peak; None if it has none.
+        """Returns the size at which the test error has a significant peak; None without a significant peak.
 
         Significant means by two standard errors or in every repetition, because errors at the threshold have heavy
         tails.

@@ -1,5 +1,4 @@
-"""Explains why a chosen model is worse than the best candidate: too few examples, or a suboptimal choice on the
-training data.
+"""Explains why a chosen model is worse than the best candidate: too few examples, or a poor choice on training data.
 
     R(f) - min R  <=  2 max |R_n - R|  +  R_n(f) - min R_n                                                      (1)
 
@@ -40,12 +39,12 @@ class ExcessRisk(Result):
 
     @property
     def bound(self) -> float:
-        """Returns the upper bound on the excess error."""
+        """Returns the upper bound on the excess error of the chosen model."""
         return self.estimation + self.optimization
 
     @property
     def verdict(self) -> str:
-        """States the measured excess error and its bound."""
+        """States the measured excess error of the chosen model and its bound."""
         return (
             f"The chosen model errs {self.excess:.1%} more than the best candidate; the bound is {self.bound:.1%} "
             f"({self.estimation:.1%} because training and test errors differ, {self.optimization:.1%} because another "
@@ -53,7 +52,7 @@ class ExcessRisk(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the excess error and both terms of its bound."""
+        """Plots the excess error of the chosen model and both terms of its bound."""
         names, values = ["excess", "estimation", "optimization"], [self.excess, self.estimation, self.optimization]
         return (Plot("Excess error", (Bars("error rate", names, values),), Axis("error rate")),)
 

@@ -1,4 +1,4 @@
-"""Measures how hard labels are to fit: normalized margins after training on true and on random labels.
+"""Measures how hard labels are to fit, by comparing margins after training on true and on random labels.
 
     hardness(s) = median of the normalized margins after training on labels of which a share s is random        (1)
 
@@ -30,7 +30,7 @@ __all__ = ["DatasetHardness", "dataset_hardness"]
 
 @dataclass(frozen=True, slots=True)
 class DatasetHardness(Result):
-    """Result: for each fraction of random labels, the median normalized margin after training.
+    """Result: for each fraction of random labels, the median margin (normalized by the network's norms) after training.
 
     >>> DatasetHardness((0.0, 1.0), (2.0, 0.5)).advantage
     4.0
@@ -41,8 +41,8 @@ class DatasetHardness(Result):
 
     @property
     def advantage(self) -> float:
-        """Returns the margin with the fewest random labels divided by the margin with the most; 1 if the true labels
-        are as hard as random ones.
+        """Returns the margin with the fewest random labels over the margin with the most; 1 if true labels are as hard
+        to fit.
         """
         return self.margins[0] / self.margins[-1] if self.margins[-1] > 0 else float("inf")
 

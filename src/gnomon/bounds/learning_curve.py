@@ -1,4 +1,4 @@
-"""Learning curves: predicts the test error for other numbers of examples from the kernel, without training.
+"""Learning curves: predicts from a kernel, without training, the test error for other numbers of examples.
 
 Kernel regression on n rows with ridge r acts on the law of the data like a filter with one number k(n, r):
 
@@ -71,7 +71,7 @@ MIN_GAIN_OF_DOUBLING = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LearningCurve(Result):
-    """Result: predicted mean squared errors of kernel regression for several numbers of examples.
+    """Result: predicted mean squared errors of kernel regression for several numbers of training examples.
 
     ``now`` is the leave-one-out error of all rows, ``doubled`` the predicted error with twice the rows and its interval
     (None if the curve cannot be extrapolated), ``spread`` the variance of the targets, which is the error of their
@@ -107,7 +107,7 @@ class LearningCurve(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding that says whether more data or another model would help, if the curve shows it."""
+        """Returns a finding that says whether more data or another model would help, if the learning curve shows it."""
         if self.gain is None or self.spread <= 0 or self.now < 0.01 * self.spread:
             return ()
         evidence = (Value("error removed by a doubling", self.gain, obtained="estimate"),)
@@ -184,7 +184,7 @@ def learning_curve(
 
 
 class _Known:
-    """Estimates that the given kernel rows allow at any ridge penalty: D1, D2, k and the leave-one-out error."""
+    """Estimates of the test error from a kernel matrix for any ridge penalty, computed from one eigendecomposition."""
 
     def __init__(self, values: Tensor, vectors: Tensor, y: Tensor, ridge: float) -> None:
         self.values, self.squares, self.vectors = values, vectors.square(), vectors
@@ -194,12 +194,14 @@ class _Known:
 
     @classmethod
     def of(cls, kernel: Tensor, targets: Tensor, ridge: float) -> "_Known":
-        """Prepares the estimates from a kernel matrix and its targets by an eigendecomposition."""
+        """Prepares test error estimates from a kernel matrix and its targets by an eigendecomposition of the matrix."""
         values, vectors = torch.linalg.eigh((kernel + kernel.mT) / 2)
         return cls(values.clamp_min(0), vectors, targets - targets.mean(0), ridge)
 
     def left_out(self, ridge: float) -> tuple[float, float]:
-        """Returns the leave-one-out mean squared error for a ridge penalty, and its standard error."""
+        """Returns the leave-one-out mean squared error of kernel regression for a ridge penalty, and its standard
+        error.
+        """
         inverse = 1 / (self.values + ridge)
         residual = self.vectors @ (inverse[:, None] * self.turned)
         own = (self.squares * inverse).sum(1)
@@ -207,8 +209,8 @@ class _Known:
         return float(errors.mean()), float(errors.std()) / self.n**0.5
 
     def measures(self, ridge: float) -> tuple[float, float, float]:
-        """Returns three sums over the kernel's eigenvalues for a ridge penalty: D1, k and D2, which predict test
-        errors.
+        """Returns three sums over the kernel's eigenvalues for a ridge penalty, from which test errors are
+        predicted.
         """
         share = self.values / (self.values + ridge)
         d1, s2 = float(share.sum()), float(share.square().sum())
@@ -219,7 +221,8 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Returns a table with rows (s, n): ridge penalties s, and the number n of examples that each is equivalent to.
+        """Returns a table of ridge penalties and, for each, the number of examples without extra penalty that is
+        equivalent.
 
         See equation (1) of the module docstring.
         """
@@ -234,7 +237,7 @@ class _Known:
         return torch.tensor(rows, dtype=torch.float64)
 
     def at(self, size: int) -> float:
-        """Returns the predicted error for another number of examples, without extrapolation beyond the given data.
+        """Returns the predicted test error for another number of examples, without extrapolation beyond the given data.
 
         See equation (2) of the module docstring.
         """
@@ -248,7 +251,7 @@ class _Known:
 
 
 def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
-    """Fits a power law to the end of the predicted curve; None if the curve is too short."""
+    """Fits a power law to the end of the predicted learning curve; None if the curve is too short."""
     sizes = sorted({int(known.reach * 2 ** (-j / 2)) for j in range(9)})
     sizes = [size for size in sizes if size >= MIN_ROWS]
     if len(sizes) < 5:
@@ -258,7 +261,7 @@ def _extrapolate(known: _Known, now: float) -> ScalingLaw | None:
 
 
 def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> float:
-    """Returns the predicted error for a number of rows; beyond its range by a fitted power law.
+    """Returns the predicted test error for a number of examples; outside the known range by a fitted power law.
 
     See equation (2) of the module docstring.
     """
@@ -272,8 +275,7 @@ def _error_at(known: _Known, law: ScalingLaw | None, now: float, size: int) -> f
 
 
 def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, size: int) -> float:
-    """Returns the factor that corrects optimistic extrapolation: the true error divided by errors predicted from
-    subsets, at least 1.
+    """Returns a factor that corrects optimistic extrapolation, measured by predicting the known error from subsets.
 
     See equation (4) of the module docstring.
     """
@@ -296,7 +298,7 @@ def _too_hopeful(kernel: Tensor, targets: Tensor, ridge: float, least: float, si
 def _error_with_twice_the_rows(
     known: _Known, law: ScalingLaw | None, now: float, noise: float, factor: float
 ) -> Value | None:
-    """Returns the predicted error with twice as many rows, with an interval from the leave-one-out errors.
+    """Returns the predicted test error with twice as many examples, with an interval.
 
     See equation (4) of the module docstring.
     The interval also contains the value without the factor. Beyond the reach it contains the interval of the power law

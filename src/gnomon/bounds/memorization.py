@@ -1,4 +1,4 @@
-"""Memorization: can a network fit random labels, which examples does it forget, and which affect a prediction?
+"""Memorization: whether a network can fit random labels, which examples it forgets, and which affect a prediction.
 
     random-sign correlation  Rad = E sup_f (1 / n) sum_i e_i f(x_i)  >=  2 accuracy on random labels - 1          (1)
     forgetting events of i = times that i is right at one evaluation and wrong at the next
@@ -62,9 +62,7 @@ class Memorization(Result):
 
     @property
     def fitted(self) -> tuple[int | None, int | None]:
-        """Returns the first recorded step at which all true labels are fitted, and the same for random labels; None if
-        never.
-        """
+        """Returns the first recorded steps at which all true labels and all random labels are fitted; None if never."""
         first = [
             next((s for s, a in zip(self.steps, c, strict=True) if a == 1.0), None) for c in (self.true, self.random)
         ]
@@ -78,14 +76,14 @@ class Memorization(Result):
 
     @property
     def rademacher(self) -> float | None:
-        """Returns a lower bound of the Rademacher complexity, the correlation with random signs; None unless there are
-        two classes.
+        """Returns a lower bound of the Rademacher complexity (fit of random signs); None unless there are two
+        classes.
         """
         return 2 * max(self.random) - 1 if self.classes == 2 else None  # (1)
 
     @property
     def verdict(self) -> str:
-        """Reports how well random labels were fitted, in one sentence."""
+        """States how well the network fitted random labels, in one sentence."""
         share = f"{max(self.random):.1%} of random labels"
         if self.slowdown is None:
             return f"The network fits {max(self.true):.1%} of the true and {share} within {self.steps[-1]} steps."
@@ -156,7 +154,9 @@ def memorization(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForgettingEvents(Result):
-    """Result: how often each example was forgotten during training, and whether it was ever classified correctly."""
+    """Result: how often each example was forgotten (correct, then wrong) in training, and whether it was ever
+    correct.
+    """
 
     events: Tensor = field(metadata=HIDDEN)
     learned: Tensor = field(metadata=HIDDEN)
@@ -164,8 +164,8 @@ class ForgettingEvents(Result):
 
     @property
     def ranked(self) -> tuple[int, ...]:
-        """Returns the indices of all examples, hardest first: never learned ones, then by how often they were
-        forgotten.
+        """Returns the indices of all examples, hardest first: never learned ones, then the most often
+        forgotten ones.
         """
         score = self.events + (~self.learned) * (int(self.events.max()) + 1)
         return tuple(score.argsort(descending=True, stable=True).tolist())
@@ -190,7 +190,7 @@ class ForgettingEvents(Result):
 def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> ForgettingEvents:
-    """Trains a copy and counts how often each example changes from correct to wrong during training.
+    """Trains a copy of a network and counts how often each example changes from correct to wrong during training.
 
     See equation (2) of the module docstring.
     Hypotheses: none.
@@ -224,7 +224,7 @@ def forgetting_events(
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
-    """Returns the influence of each training example on each prediction: the prediction with it minus without it.
+    """Returns the influence of each training example on each prediction: the prediction with minus without the example.
 
     See equation (3) of the module docstring.
     Hypotheses: kernel regression with this ridge; for wide networks, with the tangent kernel.

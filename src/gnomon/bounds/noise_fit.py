@@ -1,4 +1,4 @@
-"""Tests whether training fits correct labels before wrong ones, by the accuracy on both over the steps.
+"""Tests whether training fits correct labels before wrong ones, by the accuracy on both over the training steps.
 
     clean(t) = share of examples with true labels that are fitted,   noise(t) = share of wrong labels that are     (1)
 
@@ -29,7 +29,7 @@ __all__ = ["NoiseFit", "noise_fit"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseFit(Result):
-    """Result: the fractions of clean and of wrong labels that the network fits at each recorded step."""
+    """Result: the fractions of correct labels and of wrong labels that the network fits at each recorded step."""
 
     steps: tuple[int, ...]
     clean: tuple[float, ...]
@@ -37,15 +37,13 @@ class NoiseFit(Result):
 
     @property
     def best(self) -> int:
-        """Returns the step at which the network fits clean labels but not wrong ones best (largest difference of the
-        fractions).
-        """
+        """Returns the step at which the network fits most correct labels but few wrong ones (largest difference)."""
         ahead = [a - b for a, b in zip(self.clean, self.noise, strict=True)]
         return self.steps[ahead.index(max(ahead))]
 
     @property
     def verdict(self) -> str:
-        """Reports when clean labels were fitted, and how many wrong labels were fitted later."""
+        """States when correct labels were fitted, and how many wrong labels were fitted at the end."""
         i = self.steps.index(self.best)
         return (
             f"Best step: {self.best}. There, {self.clean[i]:.0%} of the clean and {self.noise[i]:.0%} of the wrong "
@@ -54,7 +52,7 @@ class NoiseFit(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fractions of fitted clean and wrong labels over the steps."""
+        """Plots the fractions of fitted correct and wrong labels over the steps."""
         marks = (Line("clean labels", self.steps, self.clean), Line("wrong labels", self.steps, self.noise),
                  Reference("best", float(self.best), vertical=True))  # fmt: skip
         return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)

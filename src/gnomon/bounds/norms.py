@@ -1,4 +1,4 @@
-"""Computes norms of the weights of each layer, which generalization bounds use.
+"""Computes the weight norms of each layer that generalization bounds use.
 
 For a layer W (a convolution as its matrix out x (in k k)) and its start W0:
 
@@ -40,7 +40,7 @@ SUMMING = (*AFFINE_LAYERS, *MAX_POOLS, *AVERAGE_POOLS, nn.ReLU, nn.LeakyReLU, nn
 
 @dataclass(frozen=True, slots=True)
 class LayerNorms(Record):
-    """Norms of one layer's weights; ``distance`` and ``moved`` measure the change since initialization (or zero).
+    """Norms of one layer's weights, including norms of their change since initialization.
 
     See equations (1) to (3) of the module docstring.
     ``moved`` is |W - W0| in the norm (2, 1) of (1); ``units`` are the outputs of the layer.
@@ -60,7 +60,7 @@ class LayerNorms(Record):
 
     @property
     def stable_rank(self) -> float:
-        """Returns the stable rank |W|_F^2 / |W|_2^2, a smooth version of the rank.
+        """Returns the stable rank of the weight matrix W, |W|_F^2 / |W|_2^2, a smooth version of the rank.
 
         See equation (3) of the module docstring.
         """
@@ -69,7 +69,7 @@ class LayerNorms(Record):
 
 @names_call
 def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
-    """Computes the norms of all Linear and convolution layers in the order of the module.
+    """Computes the weight norms of all Linear and convolution layers, in the order of the module.
 
     See equations (1) to (3) of the module docstring.
 
@@ -118,7 +118,7 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
 
 @names_call
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
-    """Computes the path norm: the square root of the sum over all paths of the product of squared weights.
+    """Computes the path norm of a network: the root of the sum over all paths of the product of squared weights.
 
     See equation (4) of the module docstring.
 
@@ -164,6 +164,6 @@ def matrix(weight: Tensor) -> Tensor:
 
 
 def _largest_singular_value(w: Tensor) -> float:
-    """Returns the largest singular value |W|_2 from the smaller Gram matrix, much cheaper than all singular values."""
+    """Returns the largest singular value of a matrix from its smaller Gram matrix, which is cheap."""
     gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w
     return float(torch.linalg.eigvalsh(gram)[-1].clamp_min(0).sqrt())

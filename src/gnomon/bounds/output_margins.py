@@ -1,4 +1,4 @@
-"""Margins of a classifier's outputs, plain and normalized; normalized margins distinguish easy from hard data sets.
+"""Margins of a classifier's outputs, plain and divided by weight norms, which show how hard a data set is.
 
     m_i = f(x_i)_y - max over other classes of f(x_i)_c,    normalized: m_i n / (R_A |X|_F)                       (1)
     R_A = prod_j |W_j|_2 (sum_j (|W_j^T - W0_j^T|_{2,1} / |W_j|_2)^(2/3))^(3/2)                                  (2)
@@ -41,7 +41,7 @@ __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputMargins(Result):
-    """Result: the margin of each example, the spectral complexity of the network, and the norm of the input matrix."""
+    """Result: the margin of each example, and the spectral complexity (weight norms) of the network."""
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
     complexity: float
@@ -50,7 +50,7 @@ class OutputMargins(Result):
 
     @property
     def normalized(self) -> Tensor:
-        """Returns the margins divided by the spectral complexity of the network.
+        """Returns the margins divided by the spectral complexity of the network, to compare networks and data sets.
 
         See equation (1) of the module docstring.
         """
@@ -63,12 +63,12 @@ class OutputMargins(Result):
         return float((self.values <= 0).double().mean())
 
     def quantile(self, share: float) -> float:
-        """Returns the quantile of the margins: the value that the given fraction of examples is below."""
+        """Returns the quantile of the margins: the value below which the given fraction of examples lies."""
         return float(torch.quantile(self.values.double(), share))
 
     @property
     def verdict(self) -> str:
-        """Reports the median margin, plain and normalized."""
+        """States the median margin, plain and normalized."""
         middle, small = float(self.values.median()), float(self.normalized.median())
         half = f"Half of {len(self.values)} examples have a margin below {middle:.3g}"
         normalized = f" ({small:.3g} when it is divided by the size of the weights and inputs)" if self.size > 0 else ""
@@ -83,7 +83,7 @@ class OutputMargins(Result):
 
 @names_call
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
-    """Computes a classifier's margins on data, and its spectral complexity, by which margins are normalized.
+    """Computes a classifier's margins on data, and the spectral complexity by which margins are normalized.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: integer classes, an output for each.
@@ -107,7 +107,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
 
 def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
-    """Returns the spectral complexity R_A from the norms of the layers.
+    """Returns the spectral complexity of a network, a product and sum of the layers' weight norms.
 
     See equation (2) of the module docstring.
     Hypotheses: as for the module.

@@ -1,4 +1,4 @@
-"""Checks whether a network is a chain of Linear layers and ReLUs, which the weight bounds assume.
+"""Checks whether a network is a chain of Linear layers and ReLUs, which some error bounds assume.
 
     f(x) = W_L a(W_{L-1} a(... a(W_1 x + b_1) ...) + b_{L-1}) + b_L + c(x),    a = relu or tanh                      (1)
 
@@ -32,8 +32,7 @@ MAX_ROUNDINGS = 1e3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReluChain(Record):
-    """A network's layers as an ``nn.Sequential`` with the name of their activation, or the reason why it is not a chain
-    of layers.
+    """A network as a chain of Linear layers with one kind of activation, or the reason why the network is not a chain.
 
     >>> ReluChain(None, "", "'0' is a Conv2d").layers is None
     True
@@ -45,8 +44,7 @@ class ReluChain(Record):
 
 
 def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
-    """Converts a module to a chain of Linear layers and ReLUs with the same outputs, or returns the reason why that is
-    impossible.
+    """Converts a module to a chain of Linear layers and ReLUs with the same outputs, or says why that is impossible.
 
     See equation (1) of the module docstring.
 

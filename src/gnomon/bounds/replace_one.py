@@ -46,8 +46,7 @@ STUDENT_LEVEL = 0.98
 
 @dataclass(frozen=True, slots=True)
 class ReplaceOneGap(Result):
-    """Result: the mean and the largest change of an example's loss if the example is replaced before training, and the
-    training error.
+    """Result: how much an example's loss changes if the example is replaced before training, on average and at most.
 
     The mean has a 90 % interval if there are at least 40 draws.
 
@@ -64,7 +63,7 @@ class ReplaceOneGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the estimated generalization gap, in one sentence."""
+        """States the estimated generalization gap of the training method, in one sentence."""
         more = f"The loss of a left-out example exceeds the loss of a training example by {float(self.gap.value):.3g}"
         return f"{more} (at most {self.largest:.3g}). This estimates the expected generalization gap."
 
@@ -73,8 +72,7 @@ class ReplaceOneGap(Result):
 def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
-    """Estimates the generalization gap: trains again with single examples replaced and averages how much their loss
-    changes.
+    """Estimates the generalization gap from the change of examples' losses when they are replaced before training.
 
     See equation (1) of the module docstring.
 

@@ -47,8 +47,8 @@ MAX_EXPONENT_INTERVAL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ScalingLaw(Result):
-    """A power law fitted to errors, with the interval of its exponent; ``reason`` says why it is unreliable, or is
-    empty.
+    """A power law fitted to errors at several sizes, with an interval of its exponent; ``reason`` says why it is
+    unreliable.
     """
 
     scale: float
@@ -62,12 +62,13 @@ class ScalingLaw(Result):
 
     @property
     def trusted(self) -> bool:
-        """Returns whether the measured points determine the exponent reliably enough to extrapolate."""
+        """Returns whether the measured errors determine the power law's exponent well enough to extrapolate."""
         return not self.reason
 
     @names_call
     def at(self, size: float) -> Value:
-        """Predicts the error at another size, with an interval; raises an error far beyond the measured sizes.
+        """Predicts the error at another size by the power law, with an interval; raises an error far beyond measured
+        sizes.
 
         >>> law = scaling_law([1, 2, 4, 8, 16], [1.0, 0.5, 0.25, 0.125, 0.0625])
         >>> round(law.at(32).value, 9)
@@ -93,7 +94,7 @@ class ScalingLaw(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the exponent of the power law, or why it is unreliable."""
+        """States the exponent of the power law, or why it is unreliable."""
         if not self.trusted:
             return f"These points do not determine a power law: {self.reason}."
         low, high = self.exponent_interval.low, self.exponent_interval.high
@@ -101,7 +102,7 @@ class ScalingLaw(Result):
         return f"The error falls as {power} to a floor of {self.floor:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the measured points and the fitted power law."""
+        """Plots the measured errors and the fitted power law."""
         marks: tuple[Scatter | Line, ...] = (Scatter("measured", self.sizes, self.errors, 0),)
         if self.trusted:
             curve = [self.scale * s**-self.exponent + self.floor for s in self.sizes]
@@ -139,7 +140,9 @@ def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
 
 @dataclass(frozen=True, slots=True)
 class _Fits:
-    """Power laws fitted as lines in log-log coordinates: the best one, and all that fit almost as well."""
+    """Power laws fitted to errors as lines in log-log coordinates: the best fit, and all fits that are almost as
+    good.
+    """
 
     best: tuple[float, float, float]
     near: tuple[tuple[float, float, float], ...]

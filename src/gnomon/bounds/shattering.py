@@ -1,4 +1,4 @@
-"""Shattering: for how many examples can a network learn every labeling? Measured by training on random labels.
+"""Shattering: for how many examples a network can learn every labeling, measured by training on random labels.
 
     share(n) = fitted labelings / tried labelings,    1 for n up to the VC dimension if training finds every fit  (1)
 

@@ -1,4 +1,4 @@
-"""Algorithmic stability: how much one example can change what is learned, and the error bound that follows.
+"""Algorithmic stability: how much one training example can change what is learned, and the error bound that follows.
 
 Kernel ridge regression, (1 / n) sum (f - y)^2 + a |f|_K^2, with k(x, x) <= q^2 and targets in [-M, M]:
 
@@ -34,8 +34,8 @@ __all__ = ["RidgeStability", "ridge_stability"]
 
 @dataclass(frozen=True, slots=True)
 class RidgeStability(Result):
-    """Result: how much one training example can change the predictions, as a theoretical and a measured bound, and the
-    error bound that follows.
+    """Result: how much one training example changes kernel ridge regression, in theory and measured, and an error
+    bound.
     """
 
     uniform: float
@@ -45,7 +45,7 @@ class RidgeStability(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the stability and the error bound that follows."""
+        """States how much one training example changes the learned function, and the error bound that follows."""
         return (
             f"Removing one training example changes a loss by at most {self.uniform:.3g} in theory and by "
             f"{float(self.measured.value):.3g} here; the bound on the error is {self.bound.value:.3g}."
@@ -61,7 +61,7 @@ def ridge_stability(
     confidence: float = 0.95,
     test: tuple[Float[Tensor, "t n"], Float[Tensor, " t"]] | None = None,
 ) -> RidgeStability:
-    """Computes how much one example can change kernel ridge regression with penalty a |f|^2, in theory and measured.
+    """Computes how much one training example can change kernel ridge regression, in theory and as measured.
 
     See equations (1) to (3) of the module docstring.
     ``test`` is the kernel of test examples with the others, and their targets: the error on them is then reported with

@@ -57,8 +57,7 @@ FOR_TANH = ("rows", "spectral-1", "spectral")
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationBounds(Result):
-    """Result: all bounds on the generalization gap that apply, smallest first, and the measured gap; ``margin`` is
-    gamma.
+    """Result: all bounds on the generalization gap that apply to a network, smallest first, and the measured gap.
 
     ``excluded`` are the bounds that do not apply to this network, by name, each with the reason.
 
@@ -80,7 +79,7 @@ class GeneralizationBounds(Result):
     excluded: dict[str, str]
 
     def __getitem__(self, name: str) -> Bound:
-        """Returns the bound with this name. Raises an error if it does not apply."""
+        """Returns the bound with the given name; raises an error if the bound does not apply."""
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
             what = f"the bound '{name}' does not apply: {self.excluded.get(name, 'the name is unknown')}"
@@ -94,7 +93,7 @@ class GeneralizationBounds(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the smallest bound, compared with the measured gap."""
+        """States the smallest bound on the generalization gap, compared with the measured gap."""
         seen = self.gap
         measured = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
         if not self.bounds:
@@ -105,7 +104,7 @@ class GeneralizationBounds(Result):
         return f"The smallest bound, '{best.name}', is {best.value:.3g}, {says}; {part}.{measured}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots all bounds on one scale, with the measured gap."""
+        """Plots all bounds on the generalization gap on one scale, with the measured gap."""
         if not self.bounds:
             return ()
         bars = Bars("bound", [b.name for b in self.bounds], [b.value for b in self.bounds])
@@ -118,8 +117,7 @@ class GeneralizationBounds(Result):
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
-    """Computes eight bounds on the generalization gap of a trained classifier, with factors, assumptions, and the
-    measured gap.
+    """Computes eight bounds on the generalization gap of a trained classifier, and the measured gap.
 
     See equations (1) to (8) of the module docstring.
 
@@ -189,7 +187,7 @@ Made = tuple[str, dict[str, float], str, str]
 
 
 def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
-    """Returns the bounds that use layer norms, with their factors.
+    """Returns the bounds on the generalization gap that use layer norms, with their factors.
 
     See equations (1) to (4) of the module docstring.
     """
@@ -226,7 +224,7 @@ def _norm_bounds(layers: tuple[LayerNorms, ...], scale: float) -> list[Made]:
 
 
 def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]:
-    """Returns two more bounds: the spectral margin bound and the parameter-counting bound.
+    """Returns two bounds on the generalization gap: by spectral norms and margins, and by the number of parameters.
 
     See equations (6) and (8) of the module docstring.
     """
@@ -241,7 +239,7 @@ def _others(module: nn.Module, train: OutputMargins, gamma: float) -> list[Made]
 
 
 def _of_chain(chain: ReluChain, x: Tensor, radius: float, gamma: float) -> list[Made]:
-    """Returns the compression bound and the path bound, which both need a chain of Linear layers and ReLUs.
+    """Returns two bounds on the generalization gap (compression, paths) that need a chain of Linear layers and ReLUs.
 
     See equations (5) and (7) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Builds the library of candidate terms for an equation.
+"""Builds the library of candidate terms, such as u, u^2 and u*u_x, from which an equation is chosen.
 
     {products of at most `degree` fields} x {1, all derivatives up to `order`}                                 (1)
 
@@ -48,9 +48,7 @@ class Library(Record):
     tied: Sequence[Sequence[str]] = ()
 
     def terms(self, fields: Sequence[str], space: str, *, modulus: bool = False) -> tuple[Term, ...]:
-        """Returns all candidate terms for these fields and space directions; ``modulus`` adds terms for complex
-        fields.
-        """
+        """Returns all candidate terms of an equation for these fields and space directions."""
         if self.only:
             found = [parse_term(text) for text in self.only]
         else:

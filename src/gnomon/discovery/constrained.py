@@ -1,4 +1,4 @@
-"""Fits coefficients under linear constraints, such as those that follow from conserved quantities.
+"""Fits the coefficients of equations under linear constraints, such as the ones that conserved quantities imply.
 
     c* = argmin_c sum_e |A_e c_e - y_e|^2 / |y_e|^2    with    C c = d,    c the coefficients of all equations   (1)
 
@@ -36,8 +36,7 @@ PIECE = re.compile(
 
 
 def parse_constraint(text: str) -> Relation:
-    """Parses a linear constraint on coefficients from text, such as "a + b = 1", into coefficients by term and a
-    constant.
+    """Parses a linear constraint on coefficients, such as "a + b = 1", into factors by term and a constant.
 
     >>> parse_constraint("u_t[u_xx] = u_t[u_yy]")
     ({('u_t', 'u_xx'): 1.0, ('u_t', 'u_yy'): -1.0}, 0.0)
@@ -70,7 +69,7 @@ def fit_with_constraints(
     equations: Sequence[Equation], systems: Sequence[RegressionSystem], groups: Sequence[tuple[Term, ...]],
     texts: Sequence[str], selection: TermSelection
 ) -> tuple[Equation, ...]:  # fmt: skip
-    """Fits equations whose coefficients satisfy linear constraints.
+    """Fits equations whose coefficients satisfy linear constraints such as "a + b = 1".
 
     See equation (1) of the module docstring.
     Cost: see the module.
@@ -106,7 +105,9 @@ def fit_with_constraints(
 
 
 class _Solver:
-    """Solves least squares under linear constraints, by restricting the coefficients to the constraints' null space."""
+    """Solves least squares under linear constraints, by restricting the coefficients to ones that satisfy the
+    constraints.
+    """
 
     def __init__(
         self, systems: Sequence[RegressionSystem], kept: Sequence[tuple[int, int]], rows: np.ndarray, right: np.ndarray
@@ -139,7 +140,7 @@ class _Solver:
         return self.start + self.free @ moved  # (1)
 
     def spread(self, selection: TermSelection) -> np.ndarray:
-        """Returns the bootstrap standard deviation of each coefficient; the bootstrap resamples blocks of rows."""
+        """Returns the standard deviation of each coefficient over bootstrap samples of the data."""
         count = len(self.gram)
         draw = np.random.default_rng(abs(selection.seed))
         drawn = [np.bincount(draw.integers(count, size=count), minlength=count) for _ in range(selection.draws)]

@@ -1,4 +1,4 @@
-"""Finds the equation that data follow: a sparse sum of terms from a library.
+"""Finds the differential equation that data follow: a sum of few terms from a library.
 
     c* = argmin_c |u_t - Theta(u) c|^2 with few nonzero c_j                                                     (1)
 
@@ -98,7 +98,7 @@ def search(
 def fit(
     target: str, system: RegressionSystem, groups: Sequence[tuple[Term, ...]], selection: TermSelection
 ) -> Equation:
-    """Returns the sparse equation that fits one linear regression, with bootstrap statistics and residuals."""
+    """Returns the equation with few terms that fits one linear regression, with bootstrap statistics and residuals."""
     moments = RegressionMoments.of(system.columns, system.target, system.independent)
     known = path(moments, selection)
     best = choice(moments, selection, known)
@@ -154,7 +154,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
 
 
 def group_terms(terms: Sequence[Term], tied: Sequence[Sequence[str]]) -> list[tuple[Term, ...]]:
-    """Groups the terms that must share one coefficient; each other term is a group of its own."""
+    """Groups the candidate terms that must share one coefficient; each other term is a group of its own."""
     ties = [tuple(parse_term(text) for text in tie) for tie in tied]
     unknown = [t.name for tie in ties for t in tie if t not in terms]
     if unknown:

@@ -1,4 +1,4 @@
-"""Approximates a trained network by a sparse equation, and compares both outside the range of the training data.
+"""Approximates a trained network by an equation with few terms, and compares both outside the training range.
 
     c* = argmin_c sum_i |f(x_i) - sum_j c_j theta_j(x_i)|^2  with few nonzero c_j                                (1)
     fidelity = 1 - |f - sum_j c_j theta_j|^2 / |f - mean f|^2                                                  (2)
@@ -48,16 +48,14 @@ MIN_OPERATOR_SHARE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Distillation(Result):
-    """Result: the sparse equation that approximates a network, and the fraction of the output's variance that it
-    explains.
-    """
+    """Result: the equation that approximates a network, and the fraction of the output's variance that it explains."""
 
     equation: Equation
     fidelity: float
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence the equation that approximates the network, and how well."""
         known = "computes, up to its errors," if self.fidelity > 0.95 else "computes only in part"
         return f"The network {known} {self.equation}; this explains {self.fidelity:.2%} of its variation."
 
@@ -143,7 +141,7 @@ class ExtrapolationGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence the errors of network and equation, inside and outside the training range."""
         return (
             f"Outside the range of the data the network is wrong by {self.model_outside:.2%} and the law by "
             f"{self.law_outside:.2%}; inside by {self.model_inside:.2%} and {self.law_inside:.2%}."
@@ -154,8 +152,7 @@ class ExtrapolationGap(Result):
 def extrapolation_gap(
     module: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:
-    """Compares the errors of a network and of an equation on pairs (x, y) inside and outside the range of the training
-    data.
+    """Compares the errors of a network and of an equation inside and outside the range of the training data.
 
     Cost: a call of both on both sets.
 

@@ -1,4 +1,4 @@
-"""Backward elimination of regression terms, for many regressions with the same terms at once.
+"""Removes regression terms one by one (backward elimination), for many regressions with the same terms at once.
 
 With G^-1 = T T^* and w = G^-1 b, the term whose absence costs least goes first, and the rest is projected:
 

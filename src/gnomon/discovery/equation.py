@@ -1,4 +1,4 @@
-"""Defines a discovered equation: terms, coefficients with intervals, inclusion frequencies and residuals.
+"""Defines a discovered equation: terms, coefficients with intervals, how reliably terms are chosen, and residuals.
 
 >>> rest = Residuals(0.01, 0.011, "u", 0.001)
 >>> heat = Equation("u_t", ("u_xx",), (0.1,), (0.001,), {"u": 0.02, "u_xx": 1.0}, (), rest)
@@ -22,7 +22,7 @@ NORMAL_95 = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Residuals(Record):
-    """The part of the target that an equation does not explain, as fractions of the target's norm.
+    """How much of the target an equation leaves unexplained, as fractions of the target's norm.
 
     ``misfit`` on all rows; ``held_out`` on one half of the data with coefficients of the other half; ``omitted`` is the
     left-out term that would lower the misfit most, and ``gain`` the share by which it would.
@@ -55,7 +55,7 @@ class Equation(Record):
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """Returns the 95 % confidence interval of each coefficient (of its absolute value if complex)."""
+        """Returns the 95 % confidence interval of each coefficient of the equation."""
         middle = [abs(c) if isinstance(c, complex) else float(c) for c in self.coefficients]
         return tuple(
             Interval(m - NORMAL_95 * e, m + NORMAL_95 * e, 0.95) for m, e in zip(middle, self.errors, strict=True)
@@ -67,7 +67,7 @@ class Equation(Record):
 
     @property
     def latex(self) -> str:
-        """Returns the equation in LaTeX."""
+        """Returns the equation as LaTeX code."""
         right = [f"{number(c)}\\, {parse_term(t).latex}" for c, t in zip(self.coefficients, self.terms, strict=True)]
         return f"{parse_term(self.target).latex} = " + _join(right)
 
@@ -79,7 +79,7 @@ class Equation(Record):
 
 
 def number(value: float | complex) -> str:
-    """Formats a number with four digits; drops real or imaginary parts that are only rounding errors.
+    """Formats a coefficient with four digits; drops real or imaginary parts that are only rounding errors.
 
     >>> number(-0.99999), number(0.5j), number(1e-9 + 0.5j)
     ('-1', '0.5i', '0.5i')

@@ -99,7 +99,7 @@ def read(
 
 
 def step(gap: Any, n: int, name: str) -> float:
-    """Returns the step of a uniform grid; the user passes the step itself or the coordinates of the n points."""
+    """Returns the step of a uniform grid from the step itself or from the coordinates of the n points."""
     values = np.asarray(gap.detach().cpu() if isinstance(gap, Tensor) else gap)
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
         raise out_of_range(name, "a number above 0, or the coordinates of the grid", gap)
@@ -139,9 +139,7 @@ def _array(values: Any, name: str) -> np.ndarray:
 
 
 def _align(values: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """Expands a known function to the shape of the grid; its values are given on the whole grid, on the space axes, or
-    along x.
-    """
+    """Expands a known function to the shape of the grid, from values on the grid, on the space axes, or along x."""
     spread = (
         values if values.ndim in (0, len(shape)) else values.reshape(values.shape + (1,) * (len(shape) - values.ndim))
     )

@@ -99,7 +99,7 @@ def discover_implicit(
 def _ways(
     data: GridData, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: TermSelection
 ) -> list[tuple[float, RegressionSystem, list[Term], str]]:
-    """Tries each term as the left side of the implicit equation; returns the regressions with their selection
+    """Tries each term as the left side of an implicit equation; returns each regression with its selection
     criterion.
     """
     found = []

@@ -23,7 +23,7 @@ MAX_MISFIT = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discovery(Result):
-    """Result: the equations found, one for each field.
+    """Result of a discovery: the equations found, one for each field.
 
     ``terms``, ``coefficients``, ``intervals``, ``inclusion`` belong to the first equation; ``equations`` has all.
 
@@ -38,50 +38,46 @@ class Discovery(Result):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Returns the terms of the first equation, such as ``u``, ``u^2``, ``u_x``, ``u*u_xx``."""
+        """Returns the terms of the first discovered equation, such as ``u``, ``u^2``, ``u_x``, ``u*u_xx``."""
         return self.equations[0].terms
 
     @property
     def coefficients(self) -> tuple[float | complex, ...]:
-        """Returns the coefficients of the first equation, in the order of ``terms``."""
+        """Returns the coefficients of the first discovered equation, in the order of ``terms``."""
         return self.equations[0].coefficients
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """Returns 95 % confidence intervals of the first equation's coefficients."""
+        """Returns 95 % confidence intervals of the coefficients of the first discovered equation."""
         return self.equations[0].intervals
 
     @property
     def inclusion(self) -> Mapping[str, float]:
-        """Returns, for each term of the library, the fraction of bootstrap samples in which it was chosen."""
+        """Returns for each candidate term the fraction of bootstrap samples in which it was chosen."""
         return self.equations[0].inclusion
 
     @property
     def latex(self) -> str:
-        """Returns the equations in LaTeX, one line each."""
+        """Returns the discovered equations as LaTeX code, one line each."""
         return " \\\\\n".join(equation.latex for equation in self.equations)
 
     @property
     def verdict(self) -> str:
-        """Reports the equations, and how much of the data they leave unexplained."""
+        """States the discovered equations, and how much of the data they leave unexplained."""
         said = [f"{e}; {100 * e.residuals.misfit:.2g} % of {e.target} is left unexplained." for e in self.equations]
         return " ".join(said)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about equations that explain too little of the data, and terms that few bootstrap samples
-        choose.
-        """
+        """Returns findings about equations that explain too little of the data, and about unreliable terms."""
         return most_serious_first(f for e in self.equations for f in _judge(e))
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots for each equation the misfit over the number of terms, and how often bootstrap samples choose each
-        term.
-        """
+        """Plots the unexplained part over the number of terms, and how often bootstrap samples choose each term."""
         return tuple(plot for e in self.equations for plot in _pictures(e))
 
     def simulate(self) -> Simulation:
-        """Simulates the equations from the first time of the data, to compare with the data; see `simulate`."""
+        """Simulates the discovered equations from the first time of the data, to compare with the data."""
         return simulate(self.equations, self.data)
 
 

@@ -1,4 +1,4 @@
-"""Measures how well discovery finds a known equation again from noisy data.
+"""Measures how well discovery recovers a known equation from noisy data.
 
 With coefficients c of the law, c' of the equation that is found (0 if it lacks a term), and fields of standard
 deviation s, to which noise p s z is added, z ~ N(0, 1):
@@ -25,7 +25,7 @@ __all__ = ["LawRecovery", "law_recovery"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LawRecovery(Result):
-    """Result: the relative error of each coefficient of a known equation, and wrong terms that were also found.
+    """Result: the relative error of each recovered coefficient of a known equation, and wrong terms that were found.
 
     >>> print(LawRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
     With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
@@ -37,7 +37,7 @@ class LawRecovery(Result):
 
     @property
     def error(self) -> float:
-        """Returns the mean relative error of the coefficients.
+        """Returns the mean relative error of the recovered coefficients.
 
         See equation (1) of the module docstring.
         """
@@ -45,7 +45,7 @@ class LawRecovery(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the error of the coefficients, and wrong terms."""
+        """States the error of the recovered coefficients, and wrong terms that were found."""
         other = (
             f"{', '.join(self.wrong)} is found but does not belong to the law"
             if self.wrong
@@ -55,7 +55,7 @@ class LawRecovery(Result):
         return f"With noise of {100 * self.noise:.3g} % {off}, and {other}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative error of each coefficient."""
+        """Plots the relative error of each recovered coefficient."""
         bars = Bars("relative error", list(self.errors), list(self.errors.values()))
         return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
 
@@ -65,7 +65,7 @@ def law_recovery(
     fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
     seed: int = 0,
 ) -> LawRecovery:  # fmt: skip
-    """Adds noise to data of a known equation, runs the discovery, and compares the result with the known equation.
+    """Adds noise to data of a known equation, discovers an equation from them, and compares it with the known one.
 
         error = mean |c' - c| / |c|                                                                        (1)
 

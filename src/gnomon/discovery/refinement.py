@@ -1,4 +1,4 @@
-"""Improves the coefficients for nearly noise-free data by wider test functions.
+"""Improves the coefficients of discovered equations for nearly noise-free data, by wider test functions.
 
 The weak form chooses the half widths with the least noise. If only the error of sums over the grid is
 left, wider bumps are better: this error falls with the number of points on a bump. Each doubling is kept while it
@@ -44,8 +44,7 @@ def refine_equations(
     found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
-    """Fits equations again with wider and wider test functions while the coefficients get more certain; skipped for
-    noisy data.
+    """Fits discovered equations again with wider and wider test functions while coefficients get more certain.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module.
@@ -73,7 +72,7 @@ def refine_equations(
 
 
 def _of(system: RegressionSystem, kept: Sequence[tuple[Term, ...]], equation: Equation) -> RegressionSystem:
-    """Returns the regression with only the terms of one equation."""
+    """Returns a regression restricted to the terms of one equation."""
     ends = np.cumsum([0, *(len(group) for group in kept)])
     own = [k for k, group in enumerate(kept) if group[0].name in equation.terms]
     columns = np.stack([system.columns[:, ends[k] : ends[k + 1]].sum(1) for k in own], 1)

@@ -1,4 +1,4 @@
-"""Sparse regression: candidate sets of terms from thresholding and elimination, and a criterion (BIC) to choose one.
+"""Selects few terms for a regression: candidate sets by thresholding and elimination, and a criterion (BIC).
 
 Columns have unit norm, and y unit norm as well.
 
@@ -37,8 +37,7 @@ MIN_SQUARED_DISTANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class TermSelection(Record):
-    """Options of term selection: floor of the relative error, ridge penalty, number of thresholds, bootstrap draws and
-    seed.
+    """Options of term selection: smallest relative error, ridge penalty, number of thresholds, bootstrap draws, seed.
 
     >>> TermSelection(floor=0.01).draws
     50
@@ -51,7 +50,7 @@ class TermSelection(Record):
     seed: int = 0
 
     def checked(self) -> "TermSelection":
-        """Returns the same options after checking that every number is in range."""
+        """Returns the options of term selection after checking that every number is in range."""
         check_number("floor", self.floor, above=0)
         check_number("ridge", self.ridge, above=-1e-300)
         check_integer("thresholds", self.thresholds)
@@ -61,7 +60,7 @@ class TermSelection(Record):
 
 @dataclass(frozen=True, slots=True)
 class CandidateTerms(Record):
-    """A candidate set of terms: their indices, the relative misfit, and the selection criterion.
+    """A candidate set of terms for an equation: their indices, the unexplained part, and the selection criterion.
 
     See equation (3) of the module docstring.
 
@@ -76,7 +75,8 @@ class CandidateTerms(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionMoments(Record):
-    """The sums over rows that the regression needs: A^* A, A^* y, |y|^2 for normalized columns, and the number of rows.
+    """Sums over the rows of a regression from which all fits follow: products of columns with each other and the
+    target.
 
     Supports, not coefficients, are found from these: coefficients come from the rows themselves.
     """
@@ -94,7 +94,7 @@ class RegressionMoments(Record):
         return cls(scaled.conj().T @ scaled, cross, float(np.vdot(target, target).real), independent)
 
     def weights(self, support: tuple[int, ...], ridge: float = 0.0) -> np.ndarray:
-        """Returns the ridge regression coefficients of a set of terms, in units of the normalized columns."""
+        """Returns the ridge regression coefficients of a set of terms, for columns of norm one."""
         chosen = list(support)
         inner = self.gram[np.ix_(chosen, chosen)] + ridge * np.eye(len(chosen))
         if ridge > 0:
@@ -102,7 +102,7 @@ class RegressionMoments(Record):
         return np.linalg.lstsq(inner, self.cross[chosen], rcond=1e-14)[0]
 
     def misfits_with(self, support: tuple[int, ...]) -> np.ndarray:
-        """Returns, for every other term, the squared relative misfit if this term is added to a set of terms."""
+        """Returns, for every other term, the squared unexplained part if this term is added to a set of terms."""
         chosen = list(support)
         w = self.weights(support)
         inner, rows = self.gram[np.ix_(chosen, chosen)], self.gram[chosen]
@@ -116,7 +116,7 @@ class RegressionMoments(Record):
         return found
 
     def candidate(self, support: tuple[int, ...], floor: float) -> CandidateTerms:
-        """Returns a set of terms together with its misfit and its selection criterion.
+        """Returns a set of terms together with its unexplained part and its selection criterion.
 
         See equation (3) of the module docstring.
         """
@@ -129,8 +129,7 @@ class RegressionMoments(Record):
 
 
 def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float) -> tuple[int, ...]:
-    """Returns the terms that sequentially thresholded ridge regression keeps; ``tolerance`` is relative to the target's
-    norm.
+    """Returns the terms that remain after repeated ridge regression and removal of small coefficients.
 
     See equation (1) of the module docstring.
     Hypotheses: columns of unit norm.
@@ -168,7 +167,7 @@ def bic_path(
 
 
 def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
-    """Returns the result of `bic_path`, computed from sums over rows instead of the rows."""
+    """Returns the best set of terms for each number of terms, computed from sums over the regression's rows."""
     order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
@@ -186,9 +185,7 @@ def path(moments: RegressionMoments, selection: TermSelection) -> tuple[Candidat
 def choice(
     moments: RegressionMoments, selection: TermSelection, known: tuple[CandidateTerms, ...] | None = None
 ) -> CandidateTerms:
-    """Returns the best set of terms: starts from the best of the path, then adds, removes or exchanges single terms
-    while that helps.
-    """
+    """Returns the set of terms with the best criterion, improved by adding, removing and exchanging single terms."""
     best = min(known or path(moments, selection), key=lambda candidate: candidate.criterion)
     while True:
         bases = [best.support, *(tuple(i for i in best.support if i != j) for j in best.support)]

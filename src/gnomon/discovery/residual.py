@@ -1,4 +1,4 @@
-"""Measures how well data, or a network that represents a solution, satisfy an equation.
+"""Measures how well data, or a network that represents a solution, satisfy a differential equation.
 
     r = left side - right side,    relative residual = |r| / max_j |c_j theta_j|                               (1)
 
@@ -37,7 +37,7 @@ __all__ = ["PDEResidual", "model_residual", "pde_residual"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PDEResidual(Result):
-    """Result: the residual of an equation at every point, and its norm relative to the equation's largest term.
+    """Result: the residual of a differential equation at every point, and its norm relative to the largest term.
 
     See equation (1) of the module docstring.
 
@@ -51,11 +51,11 @@ class PDEResidual(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence up to which error the equation holds."""
         return f"{self.equation} holds up to {100 * self.relative:.3g} % of its largest term."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the residual over all points."""
+        """Plots a histogram of the equation's residual over all points."""
         mark = Histogram.of("points", np.abs(self.values).ravel())
         return (Plot("Residual of the equation", (mark,), Axis("|residual|"), Axis("points")),)
 
@@ -86,7 +86,7 @@ def pde_residual(
 def model_residual(
     module: nn.Module, data: Any, equation: str, *, letters: str = "xt", fields: str = "u"
 ) -> PDEResidual:
-    """Computes the residual of an equation at points x (n, letters) for a network that represents the solution.
+    """Computes the residual of a differential equation for a network that represents the solution.
 
     See equation (1) of the module docstring.
     ``letters`` names the columns of x, ``fields`` the outputs, one letter each.

@@ -1,4 +1,4 @@
-"""Simulates the discovered equation from the first measured time, and compares it with the data.
+"""Simulates the discovered equation from the first measured time, and compares the simulation with the data.
 
     d/dt F[u] = L(w) F[u] + F[N(u)],    L the terms that are linear in u and its derivatives                    (1)
 
@@ -65,7 +65,7 @@ class Simulation(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes the result in one sentence."""
+        """States in one sentence how far the simulation is from the data."""
         if not np.isfinite(self.error):
             first = self.times[int(np.argmax(~np.isfinite(self.errors)))]
             return f"The simulated equation blows up at time {first:.3g}: it is wrong, or the data are not periodic."
@@ -75,7 +75,7 @@ class Simulation(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots data and simulation as images over space (one axis) and time, and their difference over time."""
+        """Plots data and simulation as images over space and time, and their difference over time."""
         lines = Line("distance", self.times, np.minimum(self.errors, 1e6))
         curve = Plot("Simulation against data", (lines,), Axis("time"), Axis("distance / RMS of the data"))
         name = next(iter(self.measured))
@@ -99,7 +99,7 @@ class Simulation(Result):
 
 @names_call
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
-    """Simulates equations from the first time of the data to the last.
+    """Simulates discovered equations from the first time of the data to the last.
 
     See equation (1) of the module docstring.
     Hypotheses: periodic in space; first order in time.
@@ -136,7 +136,7 @@ def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation
 
 
 class _Machine:
-    """A time stepper for simulated equations, which treats linear and nonlinear terms separately."""
+    """Advances simulated fields in time, treating linear and nonlinear terms of the equations separately."""
 
     def __init__(self, equations: Sequence[Equation], data: GridData) -> None:
         self.data, shape = data, data.shape[:-1]
@@ -163,7 +163,7 @@ class _Machine:
         return np.prod([1j * self.waves[letter] for letter in by], axis=0) if by else np.ones_like(self.smooth)
 
     def advance(self, state: dict[str, np.ndarray], h: float, i: int) -> dict[str, np.ndarray]:
-        """Advances the fields from one time of the data to the next, in steps short enough for the fastest change."""
+        """Advances the simulated fields from one time of the data to the next, in sufficiently short steps."""
         size = max(float(np.abs(np.fft.ifftn(v)).max()) for v in state.values())
         top = max([float(np.abs(w).max()) for w in self.waves.values()], default=1.0)
         rate = max((abs(c) * _speed(term, size, top) for terms in self.rest.values() for c, term in terms), default=0.0)
@@ -204,7 +204,7 @@ class _Machine:
 
 
 def _speed(term: Term, size: float, top: float) -> float:
-    """Returns how fast a term can change a field, |u|^(degree - 1) w^(order), which limits the time step."""
+    """Returns how fast a term of the equation can change a field, which limits the time step of the simulation."""
     degree = sum(factor.power for factor in term.factors)
     order = sum(len(factor.derivative) * factor.power for factor in term.factors)
     return float(size ** max(degree - 1, 0) * (2 / 3 * top) ** order)

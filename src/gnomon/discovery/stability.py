@@ -1,4 +1,4 @@
-"""Measures how reliable the chosen terms are, by repeating the choice on bootstrap samples.
+"""Measures how reliably the terms of an equation are chosen, by repeating the choice on bootstrap samples.
 
     inclusion_j = share of replicates whose chosen support holds term j                                         (1)
     interval_j  = c_j -+ 1.96 std over replicates of c_j on the chosen support                                  (2)
@@ -47,7 +47,9 @@ def resample_terms(
 def _choose(
     grams: np.ndarray, crosses: np.ndarray, squares: np.ndarray, independent: float, floor: float
 ) -> np.ndarray:
-    """Returns which terms backward elimination and the criterion choose, as booleans (replicates, terms)."""
+    """Returns which terms elimination and the criterion choose on each bootstrap sample, as booleans
+    (samples, terms).
+    """
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
     order, cost = elimination_order(grams, crosses / scale)

@@ -1,4 +1,4 @@
-"""Represents terms of an equation as products of fields, their derivatives and known functions.
+"""Represents the terms of an equation as products of fields, their derivatives and known functions.
 
 A term is written as people write it: ``1``, ``u``, ``u^2``, ``u_x``, ``u*u_xx``, ``u*|u|^2``, ``V*u``.
 
@@ -22,7 +22,7 @@ FACTOR = re.compile(r"(?P<symbol>\|\w+\||[^\W_]+(?:\([^()]*\))?)(?:_(?P<derivati
 
 @dataclass(frozen=True, slots=True, order=True)
 class TermFactor(Record):
-    """One factor of a term: a field or function, the directions of its derivative, and its power.
+    """One factor of an equation's term: a field or function, the directions of its derivative, and its power.
 
     >>> TermFactor("u", "xx", 2).name
     'u_xx^2'
@@ -34,20 +34,20 @@ class TermFactor(Record):
 
     @property
     def name(self) -> str:
-        """Returns the factor as plain text."""
+        """Returns the factor as plain text, such as "u_x^2"."""
         below = f"_{self.derivative}" if self.derivative else ""
         return f"{self.symbol}{below}" + (f"^{self.power}" if self.power > 1 else "")
 
     @property
     def latex(self) -> str:
-        """Returns the factor in LaTeX."""
+        """Returns the factor as LaTeX code."""
         below = f"_{{{self.derivative}}}" if self.derivative else ""
         return f"{self.symbol}{below}" + (f"^{{{self.power}}}" if self.power > 1 else "")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Term(Record):
-    """A product of factors, such as u^2 * u_x; the empty product is the constant 1.
+    """A term of an equation: a product of factors, such as u^2 * u_x; the empty product is the constant 1.
 
     >>> Term(()).name, Term((TermFactor("u"), TermFactor("u", "x"))).name
     ('1', 'u*u_x')
@@ -57,12 +57,12 @@ class Term(Record):
 
     @property
     def name(self) -> str:
-        """Returns the term as plain text."""
+        """Returns the term as plain text, such as "u*u_xx"."""
         return "*".join(factor.name for factor in self.factors) or "1"
 
     @property
     def latex(self) -> str:
-        """Returns the term in LaTeX."""
+        """Returns the term as LaTeX code."""
         return " ".join(factor.latex for factor in self.factors) or "1"
 
     @property
@@ -72,7 +72,7 @@ class Term(Record):
 
 
 def product(*factors: TermFactor) -> Term:
-    """Returns the product of factors as a term; equal factors become powers."""
+    """Returns the product of factors as a term of an equation; equal factors become powers."""
     powers: Counter[tuple[str, str]] = Counter()
     for factor in factors:
         powers[factor.symbol, factor.derivative] += factor.power
@@ -81,7 +81,7 @@ def product(*factors: TermFactor) -> Term:
 
 
 def parse_term(text: str) -> Term:
-    """Parses a term such as "u*u_xx" from text.
+    """Parses a term of an equation from text such as "u*u_xx".
 
     >>> [factor.name for factor in parse_term("u_x^2*v").factors]
     ['v', 'u_x^2']
@@ -100,7 +100,7 @@ def parse_term(text: str) -> Term:
 
 
 def parse_equation_side(text: str) -> list[tuple[float, Term]]:
-    """Parses a sum of terms with coefficients; for a whole equation, subtracts the right-hand side.
+    """Parses a sum of terms with coefficients, such as "u_t - 0.1*u_xx"; of an equation, left minus right side.
 
     >>> [(c, t.name) for c, t in parse_equation_side("u_t + u*u_x = 0.1*u_xx")]
     [(1.0, 'u_t'), (1.0, 'u*u_x'), (-0.1, 'u_xx')]

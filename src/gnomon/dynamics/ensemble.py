@@ -1,4 +1,4 @@
-"""Computes mean and covariance of the outputs of wide networks during training, over random initializations.
+"""Predicts mean and covariance of wide networks' outputs during training, over random initializations.
 
 Before training a wide network is a Gaussian process with covariance S (the NNGP kernel); training with the tangent
 kernel T is linear in the initial function, so the ensemble stays Gaussian. With A = T(x, X) G_t,
@@ -38,8 +38,7 @@ __all__ = ["KernelEnsemble", "ensemble"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelEnsemble(Result):
-    """Predicted mean (t, m) or (t, m, k) and variance (t, m) of the outputs of trained wide networks, over random
-    initializations.
+    """Predicted mean and variance of the outputs of trained wide networks at each time, over random initializations.
 
     The covariance applies to each output; outputs are independent.
 
@@ -56,12 +55,12 @@ class KernelEnsemble(Result):
 
     @property
     def std(self) -> Float[Tensor, "t m"]:
-        """Returns the standard deviations of the outputs over the ensemble, (t, m)."""
+        """Returns the standard deviations of the outputs over random initializations, (times, points)."""
         return self.variance.sqrt()
 
     @property
     def verdict(self) -> str:
-        """Reports how much the outputs of the networks differ before and after training."""
+        """States how much the networks' outputs differ between initializations, before and after training."""
         first, last = self._spread[[0, -1]].tolist()
         head = f"Over the ensemble the outputs spread by {first:.3g} at time {float(self.times[0]):.3g}"
         return f"{head} and by {last:.3g} at time {float(self.times[-1]):.3g}."
@@ -71,7 +70,7 @@ class KernelEnsemble(Result):
         return self.std.square().mean(1).sqrt()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the standard deviation of the outputs over time."""
+        """Plots the standard deviation of the outputs between initializations over training time."""
         shown = (self.times > 0) & (self.times < inf)
         line = Line("spread", self.times[shown], self._spread[shown])
         time = Axis("time (learning rate x steps)", log=True)
@@ -91,8 +90,7 @@ def ensemble(
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
 ) -> KernelEnsemble:
-    """Returns mean and covariance, over initializations, of the outputs of infinitely wide networks at each training
-    time.
+    """Returns mean and covariance of infinitely wide networks' outputs at each training time, over initializations.
 
     See equations (1), (2) of the module docstring.
 

@@ -42,9 +42,7 @@ __all__ = ["AbstractErrorDecay", "GradientFlow", "error_decay"]
 
 
 class AbstractErrorDecay(ABC):
-    """Base class of optimizers as error decays: how fast the error along an eigenvector with curvature a falls over
-    time t.
-    """
+    """Base class of optimizers, described by how fast the error along an eigenvector of the kernel falls over time."""
 
     lr: float
     """Learning rate; 0 for gradient flow, the limit of small steps."""
@@ -52,28 +50,26 @@ class AbstractErrorDecay(ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """Returns the stability limit: the smallest product of learning rate and curvature at which training does not
-        converge.
-        """
+        """Returns the smallest product of learning rate and curvature at which training does not converge."""
 
     @abstractmethod
     def remainder(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns p_t(a), the fraction of the initial error that remains at each time; infinite if it diverges and t is
-        infinite.
-        """
+        """Returns the fraction of the initial error that remains along each eigenvector of the kernel at each time."""
 
     @abstractmethod
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:
-        """Returns g_t(a) = (1 - p_t(a)) / a, how far an output has moved at time t; accurate for small a t."""
+        """Returns (1 - p) / a for the remaining error fraction p and curvature a: how far outputs have moved at each
+        time.
+        """
 
     @abstractmethod
     def decay(self, rates: Float[Tensor, " r"]) -> Float[Tensor, " r"]:
-        """Returns the asymptotic exponential rate at which the error falls, for each curvature; negative if the error
+        """Returns the exponential rate at which the error falls in the long run, for each curvature; negative if it
         grows.
         """
 
     def clock(self, times: Float[Tensor, " t"]) -> Float[Tensor, " t"]:
-        """Rounds the times to multiples of the learning rate, which whole training steps reach."""
+        """Rounds the times to multiples of the learning rate, which are the times of whole training steps."""
         return self.lr * (times / self.lr).round() if self.lr > 0 else times
 
     def largest_lr(self, rate: float) -> float:
@@ -85,7 +81,7 @@ class AbstractErrorDecay(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GradientFlow(Record, AbstractErrorDecay):
-    """Gradient flow, the limit of gradient descent with small steps: the error falls as p_t = exp(-a t).
+    """Gradient flow, the limit of gradient descent with small steps: errors fall exponentially in time.
 
     >>> round(float(GradientFlow().remainder(torch.ones(1), torch.ones(1))), 12)      # exp(-1)
     0.367879441171
@@ -113,7 +109,9 @@ class GradientFlow(Record, AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Descent(AbstractErrorDecay):
-    """Full-batch gradient descent with a fixed learning rate: after s steps the error is p_t = (1 - lr a)^s."""
+    """Full-batch gradient descent with a fixed learning rate: the error along an eigenvector shrinks by one factor per
+    step.
+    """
 
     lr: float
     reach = 2.0
@@ -137,7 +135,7 @@ class _Descent(AbstractErrorDecay):
 
 @dataclass(frozen=True, slots=True)
 class _Momentum(AbstractErrorDecay):
-    """Full-batch heavy-ball momentum: the error p_t follows the recursion, computed by powers of a small matrix."""
+    """Full-batch heavy-ball momentum: the error along an eigenvector follows a two-step recursion."""
 
     lr: float
     beta: float
@@ -208,6 +206,8 @@ def _grid(rates: Tensor, times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _forever(decay: Tensor, rates: Tensor) -> Tensor:
-    """Returns the fraction of the error that remains at infinite time: 0, 1, or infinity if it diverges."""
+    """Returns the fraction of the error that remains after infinite training: 0, 1, or infinity if training
+    diverges.
+    """
     left = torch.where(decay > 0, 0.0, inf).to(torch.float64)
     return torch.where(rates == 0, 1.0, left)

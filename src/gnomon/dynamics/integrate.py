@@ -1,4 +1,4 @@
-"""Computes kernel training for any loss: gradient flow by an adaptive solver, gradient descent step by step.
+"""Computes training of a kernel model for any loss: gradient flow by an ODE solver, gradient descent step by step.
 
 As for squared loss n k coefficients determine everything, theta - theta_0 = J^T c and f(X) = f(X, 0) + K c:
 
@@ -33,7 +33,7 @@ MAX_DENSE_COEFFICIENTS = 2000
 def flow(
     problem: KernelProblem, loss: AbstractLoss, times: Float[Tensor, " t"], penalty: float, tolerance: float
 ) -> Float[Tensor, "t n k"]:
-    """Integrates gradient flow with an adaptive solver; returns the kernel coefficients c at finite times.
+    """Integrates gradient flow of a kernel model by an ODE solver; returns the kernel coefficients at finite times.
 
     See equation (1) of the module docstring.
     Cost: n^2 k operations for a step of the solver, (n k)^3 for a step that factorizes the Jacobian.
@@ -80,8 +80,7 @@ def flow(
 def descent(
     problem: KernelProblem, loss: AbstractLoss, optimizer: SGD, times: Float[Tensor, " t"], penalty: float
 ) -> Float[Tensor, "t n k"]:
-    """Runs gradient descent or momentum on the kernel coefficients step by step; returns the coefficients c at the
-    given times.
+    """Runs gradient descent or momentum on a kernel model's coefficients; returns the coefficients at the given times.
 
     Cost: n^2 k operations for a step.
     """

@@ -1,4 +1,4 @@
-"""Computes how fast kernel training learns along each eigenvector of the kernel, and what it never learns.
+"""Computes how fast training learns along each eigenvector of a kernel matrix, and what it never learns.
 
 With K / n = sum_i l_i q_i q_i^T and a penalty alpha, the error of training along q_i is
 
@@ -52,8 +52,7 @@ UNLEARNED_SHARE_NOTE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Modes(Result):
-    """The eigenvectors of a kernel with their learning rates, in descending order, and the initial error y - f(0) along
-    each.
+    """The eigenvectors of a kernel with their learning rates, in descending order, and the initial error along each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.
 
@@ -81,17 +80,21 @@ class Modes(Result):
 
     @property
     def rank(self) -> int:
-        """Returns the number of eigenvectors along which the kernel can learn (rate above zero)."""
+        """Returns the number of eigenvectors along which the kernel can learn (those with a learning rate
+        above zero).
+        """
         return int((self.rates > 0).sum())
 
     @property
     def largest_lr(self) -> float:
-        """Returns the largest stable learning rate; above it, the error along the first eigenvector diverges."""
+        """Returns the largest stable learning rate; above it, the error along the kernel's first eigenvector
+        diverges.
+        """
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
     @names_call
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
-        """Returns the remaining error along each eigenvector at given times, relative to the initial error.
+        """Returns the error that remains along each eigenvector of the kernel at given times, relative to the start.
 
         See equation (1) of the module docstring.
         """
@@ -104,8 +107,7 @@ class Modes(Result):
 
     @names_call
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
-        """Returns the time until the error along each eigenvector falls to the given fraction; infinite if it never
-        does.
+        """Returns the time until the error along each eigenvector falls to a given fraction; infinite if it never does.
 
         See equation (2) of the module docstring.
         """
@@ -115,7 +117,7 @@ class Modes(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how much of the error is learned, and how long that takes."""
+        """States how much of the error is learned, and how long learning takes."""
         if self.rank == 0:
             return "The kernel is zero, so nothing is learned."
         needed = self.time(0.01)[: self.rank]
@@ -136,7 +138,9 @@ class Modes(Result):
         return (Finding(row, "labels", {"share": share}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the learning rate along each eigenvector, and the learned fraction of the error over time."""
+        """Plots the learning rate along each eigenvector of the kernel, and the learned fraction of the error over
+        time.
+        """
         rates = self.rates[: self.rank]
         needed, order = self.time(0.01)[: self.rank].sort()
         learned = Line("learned", needed, self.power[: self.rank][order].cumsum(0))
@@ -179,9 +183,7 @@ def modes(
 
 
 def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
-    """Returns the eigenvectors and their learning rates for checked input; sets eigenvalues of the size of rounding
-    errors to zero.
-    """
+    """Returns the eigenvectors of a kernel matrix and their learning rates, for inputs that are already checked."""
     error_decay(optimizer)  # called for its check: raises an error for unsupported optimizers
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)

@@ -33,8 +33,7 @@ __all__ = ["Posterior", "posterior"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior(Result):
-    """Mean, variance and covariance of a Gaussian process posterior, its log evidence, and the jitter added to the
-    matrix.
+    """The Bayesian posterior of an infinitely wide network: mean, variance and covariance of outputs, and log evidence.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
@@ -56,7 +55,7 @@ class Posterior(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how certain the posterior is."""
+        """States how certain the posterior is: the range of its standard deviations."""
         low, high = float(self.std.min()), float(self.std.max())
         return (
             f"The standard deviation of the posterior is {low:.3g} to {high:.3g} (at {len(self.variance)} "

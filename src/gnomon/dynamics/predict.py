@@ -1,4 +1,4 @@
-"""Predicts a training run from a kernel matrix.
+"""Predicts losses and outputs of a training run from a kernel matrix.
 
 Losses are means over points, squared loss with a half; time is learning rate times steps:
 
@@ -163,9 +163,7 @@ def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
 
 
 def _default(modes: Modes) -> Float[Tensor, " t"]:
-    """Returns default times: from 1/100 of the fastest learning time to 100 times the slowest, then infinity; fewer if
-    training diverges.
-    """
+    """Returns times at which to predict training: from well before the fastest learning to well after the slowest."""
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:
         return torch.tensor([0.0, inf], dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Checks prior covariances, and removes rounding errors from variances."""
+"""Checks prior covariances of a Gaussian process, and removes rounding errors from variances."""
 
 import torch
 from torch import Tensor
@@ -9,8 +9,8 @@ from gnomon.dynamics.problem import finite, of_shape
 
 
 def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: int) -> tuple[Tensor, Tensor]:
-    """Checks and returns the prior covariances of test with training points (m, n), and of test points (m, m) or
-    (m,).
+    """Checks and returns prior covariances of a Gaussian process: test with training points, and test points
+    themselves.
     """
     if between is None or own is None:
         fix = "Pass nngp_test, (m, n), and nngp_test_test, (m, m) or its diagonal (m,)"

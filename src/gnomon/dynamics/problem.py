@@ -1,4 +1,4 @@
-"""Checks a kernel, targets and initial outputs, and converts them to matching float64 tensors."""
+"""Checks a kernel matrix, targets and initial outputs, and converts them to matching float64 tensors."""
 
 from dataclasses import dataclass
 from math import isnan
@@ -16,8 +16,7 @@ from gnomon.linalg.square import as_square_matrix, asymmetry, dense_matrix, symm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelProblem:
-    """A checked kernel regression problem: kernels, targets and initial outputs as matrices; ``flat`` if the user's
-    targets had one axis.
+    """A checked kernel regression problem: kernel matrices, targets and initial outputs.
 
     The kernel is one of points, which all outputs share (r = n), or one of points and outputs (r = n k).
     """
@@ -32,7 +31,7 @@ class KernelProblem:
 
     @property
     def full(self) -> bool:
-        """Returns whether the kernel couples different outputs, so that its rows are pairs of point and output."""
+        """Returns whether the kernel couples different outputs, so that its rows are pairs of a point and an output."""
         return len(self.gram) != len(self.y)
 
     def rows(self, values: Float[Tensor, "n k"]) -> Float[Tensor, "r q"]:
@@ -40,13 +39,11 @@ class KernelProblem:
         return values.reshape(-1, 1) if self.full else values
 
     def outputs(self, values: Float[Tensor, "*t s q"]) -> Float[Tensor, "*t m k"]:
-        """Reshapes vectors that the kernel matrix multiplies back to outputs (..., points, k); the inverse of
-        `rows`.
-        """
+        """Reshapes vectors that the kernel matrix multiplies back to outputs (..., points, k)."""
         return values.reshape(*values.shape[:-2], -1, self.y.shape[1]) if self.full else values
 
     def train(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t n k"]:
-        """Returns how much the kernel coefficients c change the outputs at the training points: K c."""
+        """Returns how much kernel coefficients c change the outputs at the training points: kernel matrix times c."""
         return self.outputs(self.gram @ (c.flatten(-2).unsqueeze(-1) if self.full else c))
 
     def test(self, c: Float[Tensor, "*t n k"]) -> Float[Tensor, "*t m k"]:
@@ -111,7 +108,7 @@ def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor,
 
 
 def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
-    """Returns the L2 penalty as a float; raises an error if it is negative."""
+    """Returns the weight of the L2 penalty as a float; raises an error if the weight is negative."""
     if not check_number(name, penalty) >= 0:
         raise out_of_range(name, "a finite number of at least 0", penalty)
     return float(penalty)

@@ -1,4 +1,4 @@
-"""Computes the outputs during training with squared loss in closed form, from one eigendecomposition of the kernel.
+"""Computes outputs during training with squared loss in closed form, from the kernel's eigenvectors.
 
 The parameters of a model that is linear in them move in the span of the training gradients, theta - theta_0 = J^T c, so
 n coefficients determine everything. With r = y - f(0), on K / n = Q diag(l) Q^T,
@@ -38,7 +38,7 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
 
 
 def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
-    """Returns how far the outputs have moved along each eigenvector at each time; 0 if they never move.
+    """Returns how far the outputs have moved along each eigenvector of the kernel at each time; 0 if they never move.
 
     Cost: t r numbers.
 

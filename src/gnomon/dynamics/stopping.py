@@ -1,4 +1,4 @@
-"""Compares early stopping at time t = 1 / alpha with full training under a ridge penalty alpha.
+"""Compares early stopping of training with full training under a ridge penalty that has a similar effect.
 
 Along a mode of rate l (an eigenvalue of K / n), started from f(0), the share of the error that is learned is
 
@@ -68,7 +68,7 @@ class EquivalentStoppingTime(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the difference along each eigenvector, with its bound."""
+        """Plots the difference between early stopping and ridge penalty along each eigenvector, with a bound."""
         line = Line("stopped minus ridge", range(1, len(self.gaps) + 1), self.gaps)
         bound = (Reference("bound", self.bound),) if self.bound < inf else ()
         axes = Axis("mode"), Axis("difference of the learned share")

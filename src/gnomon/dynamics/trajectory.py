@@ -44,9 +44,7 @@ class Trajectory(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Returns whether the learning rate is too large to be stable; for losses other than squared, whether the loss
-        grew.
-        """
+        """Returns whether training diverges: the learning rate is too large, or the predicted loss grew."""
         return self.optimizer.lr >= self.largest_lr if self.modes is not None else self.curves.rose
 
     @property
@@ -96,7 +94,7 @@ class Trajectory(WithCurves):
         return Plot(plot.title, (*self.curves.lines("predicted"), *points), plot.x, plot.y, plot.caption)
 
     def plot(self, ax: Any = None, *, measured: Measured | None = None) -> Any:
-        """Plots the losses over time with matplotlib; returns the axes.
+        """Plots the predicted losses over time with matplotlib; returns the axes.
 
         ``measured`` is a run of `gnomon.train`, or {name: (times, losses)}, drawn as points over the curves.
         """

@@ -1,4 +1,5 @@
-"""Hermite coefficients and Mehler's series in numpy and torch, which for few pairs is faster than compiling loops.
+"""Computes Gaussian expectations in numpy and torch by Hermite series, which for few pairs is faster than compiling
+loops.
 
 The compiled versions are in loops.py. They are faster, but importing numba and loading them takes a second, and
 compiling them five.
@@ -37,8 +38,7 @@ SAMPLED_CORRELATIONS = 1024
 
 
 def prefers_arrays(seconds: float) -> bool:
-    """Returns whether to use numpy for work that takes it this many seconds: loading or compiling loops would take
-    longer, or numba is missing.
+    """Returns whether numpy takes less time than loading or compiling loops would, or numba is missing.
 
     >>> prefers_arrays(0.0) or LOOPS in sys.modules
     True
@@ -52,7 +52,7 @@ def prefers_arrays(seconds: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SeriesArrays:
-    """Mehler's series for blocks of a matrix of pairs; each coefficient belongs to a row or to a column.
+    """Mehler's series (a power series in the correlation) for Gaussian expectations of blocks of pairs, in arrays.
 
     ``sides`` has for each of the two functions: the distinct variables' indices, which broadcast over the matrix,
     inverse standard deviations, coefficients (one row per term), and square roots of relative tails. A term of a block
@@ -65,12 +65,13 @@ class SeriesArrays:
     worst: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Computes the largest products of tails after each block of terms."""
+        """Computes the largest truncation error of the series after each block of terms."""
         first, second = (side[3].max(0) for side in self.sides)
         object.__setattr__(self, "worst", first * second)
 
     def values(self, covariance: np.ndarray, where: tuple[slice, ...]) -> tuple[np.ndarray, int]:
-        """Returns the series of a block of pairs, NaN for pairs whose error is not certified, and the number of NaN.
+        """Returns the sum of the series for a block of pairs, with NaN if the error is not certified, and the number of
+        NaN.
 
         >>> one, zero, alpha = np.ones(1), np.zeros((1, 1), np.int32), np.eye(16)[:1] + np.eye(16)[1:2]
         >>> side = (zero, one, alpha.T, np.zeros((1, 2)))
@@ -101,7 +102,7 @@ class SeriesArrays:
         return found, count
 
     def _blocks(self, size: Tensor) -> int:
-        """Returns the number of blocks of terms that is enough for nearly all pairs with correlations of this size."""
+        """Returns the number of terms (in blocks) that suffices for nearly all pairs with correlations of this size."""
         blocks = np.arange(self.worst.shape[0])
         some = size.flatten()[:: max(1, size.numel() // SAMPLED_CORRELATIONS)].numpy()
         some = np.sort(some[some < self.aligned])
@@ -111,7 +112,7 @@ class SeriesArrays:
 
 
 def _part(index: np.ndarray, where: tuple[slice, ...]) -> np.ndarray:
-    """Returns the part of an index for a block; an axis of length one stays, because it broadcasts."""
+    """Returns the part of an index array for a block; an axis of length one stays, because it broadcasts."""
     return index[tuple(part if size > 1 else slice(None) for part, size in zip(where, index.shape, strict=False))]
 
 
@@ -120,8 +121,8 @@ def series_sums(
     alpha: tuple[np.ndarray, np.ndarray], tail: tuple[np.ndarray, np.ndarray], tolerance: float, aligned: float,
     rho: np.ndarray, out: np.ndarray,
 ) -> int:  # fmt: skip
-    """Sums the series alpha_k beta_k rho^k for many pairs; NaN for pairs whose error is not certified; returns the
-    number of NaN.
+    """Sums the power series in the correlation for many pairs; NaN if the error is not certified; returns the number of
+    NaN.
 
     The arguments are the same as for `loops.sums`: indices of the two functions' rows, covariances, inverse standard
     deviations, Hermite coefficients, square roots of relative tails. Every pair uses all terms.

@@ -1,4 +1,4 @@
-"""Estimates how long the first expectation takes to compile.
+"""Estimates how many seconds compilation takes before the first Gaussian expectation of a function.
 
 Piecewise linear functions, as ReLU, have closed forms (wedges); others a series and double integrals (loops).
 """
@@ -14,8 +14,8 @@ __all__ = ["compile_seconds"]
 
 
 def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
-    """Estimates how many seconds compiling the loops for a function's expectations will still take; 0 if already
-    compiled.
+    """Estimates the seconds to compile the loops for a function's Gaussian expectations; 0 if they are compiled
+    already.
 
     Few ``pairs`` need none, because numpy computes their series and integrals (arrays.py).
     Cost: some 50 ms for a new function; numba is imported unless numpy is enough.

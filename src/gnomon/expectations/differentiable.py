@@ -107,7 +107,7 @@ class _Single(Function):
 
 
 def _with_remembered_cuts(f: Elementwise) -> Sampler:
-    """Wraps a function so that the points at which it is not smooth are found only once."""
+    """Wraps a function so that the points at which the function is not smooth are found only once."""
     return f if isinstance(f, Sampler) else Sampler(f)
 
 
@@ -152,19 +152,20 @@ def _jumps(f: Elementwise, a: Tensor) -> list[tuple[float, float]]:
 
 
 def _curvature(f: Elementwise, a: Tensor) -> Tensor:
-    """Returns f''(0) / 2, or zero if torch finds no second derivative."""
+    """Returns f''(0) / 2 for a function f; zero if torch finds no second derivative."""
     return torch.nan_to_num(Derivative(Derivative(f))(a.new_zeros(1)), 0.0, 0.0, 0.0)[0].detach() / 2
 
 
 def _density(k: float, a: Tensor) -> Tensor:
-    """Returns the density at k of a Gaussian with variance a; zero for zero variance."""
+    """Returns the density at k of a Gaussian with mean zero and variance a; zero for zero variance."""
     safe = torch.where(a > 0, a, 1)
     return torch.where(a > 0, torch.exp(-(k * k) / (2 * safe)) / (2 * pi * safe).sqrt(), 0)
 
 
 def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the density of two Gaussian variables at (k, m) for variances a, b and covariance c; zero if it is
-    singular."""
+    """Returns the joint density at (k, m) of two Gaussian variables with variances a, b and covariance c; zero if
+    singular.
+    """
     p = norm_and_angle(a, b, c)
     regular = (p.norm > 0) & (p.sine > 0)
     x, y = k / torch.where(a > 0, a, 1).sqrt(), m / torch.where(b > 0, b, 1).sqrt()
@@ -175,7 +176,7 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[g(v) | u = k], integrated between the corners of g, so that gradients stay correct if corners move."""
+    """Returns E[g(v) | u = k] for Gaussian u and v, integrated between the corners of the function g."""
     p = norm_and_angle(a, b, c)
     middle = (
         (p.cosine * sqrt_with_zero_gradient(b) * k / torch.where(a > 0, a, 1).sqrt())

@@ -1,4 +1,4 @@
-"""Computes E[f(u) g(v)] for elementwise f and g, with the cheapest method that is accurate.
+"""Computes E[f(u) g(v)] for Gaussian u, v and elementwise f, g, with the cheapest method that is accurate.
 
 For pairs that coincide, one integral. For others Mehler's series, and for piecewise linear functions, if a short
 series is not enough, a closed form; each as soon as its certificate promises an error below
@@ -79,7 +79,7 @@ def expectation(f: Sampler, g: Sampler, a: Tensor, b: Tensor, c: Tensor) -> Tens
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One computation: the functions f and g, the pairs of variances, the method for most pairs, and E[f(u)^2].
+    """One computation of E[f(u) g(v)]: the functions, the pairs of variances, and the method for most pairs.
 
     ``arrays`` is the series in torch, instead of ``road``, if compiled loops do not pay.
     """
@@ -93,9 +93,7 @@ class _Work:
 
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
-        """Chooses the method: Mehler's series, or the closed form for piecewise linear functions whose series would be
-        long.
-        """
+        """Chooses the method for E[f(u) g(v)]: a power series, or a closed form for piecewise linear functions."""
         if prefers_arrays(0.0):
             series = _Series.of(f, g, pairs, LEVELS)
             if prefers_arrays(series.seconds):
@@ -115,9 +113,7 @@ class _Work:
         return cls(f, g, pairs, _one_after_the_other(series.road(), closed) if short else closed, second[0])
 
     def values(self) -> np.ndarray:
-        """Returns the expectations of all pairs by the chosen method; by double integrals for pairs that the method
-        cannot do.
-        """
+        """Returns E[f(u) g(v)] of all pairs by the chosen method, or by double integrals if that method fails."""
         blocks, result = self.pairs.blocks(symmetric=self.f is self.g), np.empty(self.pairs.covariance.shape)
 
         def summed(k: int, room: None) -> int:
@@ -134,7 +130,9 @@ class _Work:
         return result
 
     def _sums(self, block: PairBlock) -> tuple[np.ndarray, int]:
-        """Returns the expectations of a block by the chosen method, and the number of NaN: pairs without one."""
+        """Returns E[f(u) g(v)] of a block of pairs by the chosen method, and the number of pairs for which it fails
+        (NaN).
+        """
         if self.arrays is not None:
             return self.arrays.values(self.pairs.covariance, block.where)
         assert self.road is not None  # `of` chooses one of both
@@ -143,7 +141,7 @@ class _Work:
         return out, self.road(i, j, c, np.empty(c.shape), out)
 
     def _complete(self, blocks: list[PairBlock], result: np.ndarray) -> None:
-        """Computes double integrals for all pairs that have no value yet."""
+        """Computes E[f(u) g(v)] by double integrals for all pairs that have no value yet."""
         held: list[tuple[np.ndarray, ...]] = []
         for k, block in enumerate(blocks):
             held.append(block.missing(result))
@@ -181,7 +179,7 @@ class _Work:
 
 
 def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
-    """Returns whether the shortest series is accurate for enough pairs, estimated from a few variances."""
+    """Returns whether the shortest power series is accurate for enough pairs, estimated from a few variances."""
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]
@@ -193,7 +191,7 @@ def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
 
 
 def _certain(closed: Road, pairs: CovariancePairs) -> bool:
-    """Returns whether the closed form is accurate enough for nearly all pairs."""
+    """Returns whether the closed form for piecewise linear functions is accurate enough for nearly all pairs."""
     i, j, rho = pairs.some(SAMPLED_PAIRS)
     covariance = rho * pairs.root_a.numpy()[i] * pairs.root_b.numpy()[j]
     left = closed(i, j, covariance, np.empty(len(i)), np.empty(len(i)))
@@ -201,7 +199,7 @@ def _certain(closed: Road, pairs: CovariancePairs) -> bool:
 
 
 def _one_after_the_other(first: Road, second: Road) -> Road:
-    """Combines two methods: the second one computes the pairs for which the first gives NaN."""
+    """Combines two methods for E[f(u) g(v)]: the second one computes the pairs for which the first gives NaN."""
 
     def found(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
         if not first(i, j, c, rho, out):
@@ -217,8 +215,8 @@ def _one_after_the_other(first: Road, second: Road) -> Road:
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Mehler's series with the number of terms for which the total cost is least: coefficients of f and g, inverse
-    standard deviations, E[f^2] and E[g^2], and the estimated seconds.
+    """The power series for E[f(u) g(v)] with the number of terms that costs least: coefficients, and estimated
+    seconds.
     """
 
     sides: tuple[Coefficients, Coefficients]
@@ -258,7 +256,7 @@ class _Series:
         return cls(found, inverses, (few[0].second, few[1].second), price(best))
 
     def road(self) -> Road:
-        """Returns the series as a compiled loop."""
+        """Returns the power series for E[f(u) g(v)] as a compiled loop."""
         (of_f, of_g), (a, b) = self.sides, self.inverses
 
         def summed(i: np.ndarray, j: np.ndarray, c: np.ndarray, rho: np.ndarray, out: np.ndarray) -> int:
@@ -270,7 +268,7 @@ class _Series:
         return summed
 
     def arrays(self, pairs: CovariancePairs) -> SeriesArrays:
-        """Returns the series in torch."""
+        """Returns the power series for E[f(u) g(v)] as torch arrays."""
         indices = pairs.index_a, pairs.index_b
         sides = zip(indices, self.inverses, self.sides, strict=True)
         return SeriesArrays(
@@ -287,8 +285,8 @@ def _tasks(count: int, size: int) -> list[slice]:
 def _tables(
     f: Sampler, g: Sampler, a: np.ndarray, b: np.ndarray, rho: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], Tables, int, bool]:
-    """Returns the precomputed tables for double integrals: f and smoothed versions of g as polynomials, ranges,
-    parity.
+    """Returns the tables for double integrals of E[f(u) g(v)]: f and smoothed versions of g as piecewise
+    polynomials.
     """
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)

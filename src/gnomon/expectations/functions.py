@@ -21,12 +21,12 @@ Elementwise = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative:
-    """The derivative f' of an elementwise function by autograd; can be differentiated again."""
+    """The derivative f' of an elementwise function f by autograd; can be differentiated again."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the derivative f'(u); zero if f does not depend on u."""
+        """Returns the derivative f'(u); zero if the function f does not depend on u."""
         with torch.inference_mode(False), torch.enable_grad():
             deeper = u.requires_grad
             x = u if deeper else u.detach().clone().requires_grad_()
@@ -39,23 +39,23 @@ class Derivative:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InputTimesDerivative:
-    """The function u f'(u), for the derivative f' of a function f."""
+    """The function u f'(u), with the derivative f' of an elementwise function f."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns u f'(u)."""
+        """Returns u f'(u), with the derivative f' of the wrapped function f."""
         return u * Derivative(self.function)(u)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquaredFunction:
-    """The function f(u)^2."""
+    """The function f(u)^2 for an elementwise function f."""
 
     function: Elementwise
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns f(u)^2."""
+        """Returns f(u)^2 for the wrapped function f."""
         return self.function(u) ** 2
 
 

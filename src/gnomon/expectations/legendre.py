@@ -29,7 +29,7 @@ GAUSS = _gauss(GAUSS_NODES)
 
 
 def _transform() -> Tensor:
-    """Returns the matrix that converts values at the Gauss nodes to Legendre coefficients."""
+    """Returns the matrix that converts a function's values at the Gauss nodes to its Legendre coefficients."""
     x, w = np.polynomial.legendre.leggauss(SAMPLE_NODES)
     return torch.from_numpy(
         np.polynomial.legendre.legvander(x, SAMPLE_NODES - 1) * w[:, None] * (np.arange(SAMPLE_NODES) + 0.5)
@@ -70,7 +70,7 @@ def panels(edges: Float[Tensor, "*batch edges"], rule: tuple[Tensor, Tensor] = G
 
 
 def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns for each interval an error estimate of the degree-15 polynomial that interpolates a function there.
+    """Returns for each interval the estimated error of a polynomial of degree 15 that interpolates a function.
 
     The largest of its three highest Legendre coefficients and of its errors at the ends, which no Gauss point sees.
     Cost: 18 evaluations per interval.
@@ -83,7 +83,7 @@ def misfit(function: Elementwise, left: Tensor, right: Tensor) -> Float[Tensor, 
 
 
 def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor) -> Float[Tensor, " n"]:
-    """Returns an error estimate of one polynomial fitted to a function on [left, right], checked on both sides of
+    """Returns the estimated error of one polynomial fitted to a function on [left, right], checked on both sides of
     ``cut``.
 
     A wide interval whose samples all miss a narrow feature fits well; the samples of its parts do not miss it.
@@ -100,7 +100,7 @@ def misfit_of_union(function: Elementwise, left: Tensor, cut: Tensor, right: Ten
 
 
 def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
-    """Returns the 16 Gauss points in each interval from left to right.
+    """Returns the 16 Gauss quadrature points in each interval from left to right.
 
     >>> samples(torch.zeros(3), torch.ones(3)).shape
     torch.Size([3, 16])
@@ -109,7 +109,7 @@ def samples(left: Tensor, right: Tensor) -> Float[Tensor, "n samples"]:
 
 
 def powers(values: Float[Tensor, "*n samples"], degree: int = SAMPLE_NODES - 1) -> Float[Tensor, "*n samples"]:
-    """Converts values at the 16 Gauss points to the polynomial's coefficients of 1, x, x^2, ... on [-1, 1].
+    """Converts values at the 16 Gauss points to the coefficients of a polynomial in powers of x on [-1, 1].
 
     Of a lower ``degree``, the polynomial nearest in mean square. Cost: none.
 

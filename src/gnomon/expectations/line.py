@@ -47,7 +47,9 @@ class QuadratureLine:
 
 @dataclass(frozen=True, slots=True)
 class LineSamples:
-    """Values of sqrt(N) f at quadrature nodes for several variances, for the normal density N; and E[f^2]."""
+    """Values of sqrt(N) f at quadrature nodes for several variances, with the normal density N and a function f; and
+    E[f^2].
+    """
 
     rows: Tensor
     line: QuadratureLine
@@ -90,7 +92,7 @@ class Sampler:
         return found
 
     def corners(self, root: Float[Tensor, " n"]) -> bool:
-        """Returns whether f has corners within the range of Gaussians with these standard deviations.
+        """Returns whether the function has corners within the range of Gaussians with these standard deviations.
 
         >>> root = torch.ones(1, dtype=torch.float64)
         >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
@@ -100,9 +102,7 @@ class Sampler:
         return bool((self.pieces(float(root.min()), reach).hard.abs() < reach).any())
 
     def radius(self, top: float) -> int:
-        """Returns how many standard deviations to integrate over, so that the rest of f^2 times the normal density is
-        negligible.
-        """
+        """Returns how many standard deviations to integrate over, so that the rest of the integral is negligible."""
         if top not in self._radius:
             row = torch.zeros(1, dtype=torch.int64)
             self._octave(row, torch.full((1,), 0.99 * top, dtype=torch.float64), top, 1.0)
@@ -148,7 +148,7 @@ class Sampler:
 
 
 def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)^2] for standard normal z and each standard deviation ``root`` = sqrt(a).
+    """Returns E[f(s z)^2] of a function f for standard normal z and each standard deviation s in ``root``.
 
     See equation (1) of the module docstring.
     Cost: 400 evaluations per variance.
@@ -163,7 +163,7 @@ def second_moment(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, 
 
 
 def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Returns E[f(sqrt(a) z)] for standard normal z and each standard deviation ``root`` = sqrt(a).
+    """Returns E[f(s z)] of a function f for standard normal z and each standard deviation s in ``root``.
 
     See equation (1) of the module docstring.
     Cost: 400 evaluations per variance.
@@ -180,7 +180,7 @@ def mean(sampler: Sampler, root: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
 
 
 def at_zero(sampler: Sampler) -> Tensor:
-    """Returns f(0), which is the exact expectation at zero variance.
+    """Returns f(0) for a function f, which is the exact expectation at zero variance.
 
     >>> at_zero(Sampler(torch.cos))
     tensor(1., dtype=torch.float64)
@@ -189,7 +189,7 @@ def at_zero(sampler: Sampler) -> Tensor:
 
 
 def half_density(z: Tensor) -> Tensor:
-    """Returns the square root of the standard normal density.
+    """Returns the square root of the standard normal density at z.
 
     >>> round(float(half_density(torch.zeros(())) ** 4 * 2 * pi), 6)
     1.0
@@ -198,7 +198,7 @@ def half_density(z: Tensor) -> Tensor:
 
 
 def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: float) -> Float[Tensor, "n cuts"]:
-    """Returns the corners' positions divided by each standard deviation, clipped to the range of integration.
+    """Returns the corners' positions in units of each standard deviation, clipped to the range of integration.
 
     >>> positions(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.5]), 10)
     tensor([[ 0., 10.],
@@ -208,7 +208,7 @@ def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: f
 
 
 def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns nodes, weights and edges of equal intervals from -radius to radius.
+    """Returns quadrature nodes, weights and edges of equal intervals from -radius to radius.
 
     >>> round(float(grid(10, 1.0)[1].sum()), 9)
     20.0
@@ -232,7 +232,7 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:
-    """Splits each interval that contains corners at its corners; returns the new intervals."""
+    """Splits each quadrature interval that contains corners of the function; returns the new intervals."""
     same = place[:, 1:] == place[:, :-1]
     start, end = edges[place], edges[place + 1]
     start[:, 1:] = torch.where(same, scaled[:, :-1], start[:, 1:])

@@ -1,4 +1,4 @@
-"""Computes expectations of piecewise linear functions such as ReLU6, Hardtanh and Threshold in closed form.
+"""Computes E[f(u) g(v)] in closed form for piecewise linear f and g, such as ReLU6, Hardtanh and Threshold.
 
 Away from zero such a function is a line, to which every corner adds something beyond it:
 
@@ -47,7 +47,7 @@ Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], in
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A piecewise linear function as a sum: the line at zero, and the jump and change of slope at each corner."""
+    """A piecewise linear function, written as a line at zero plus the jump and the change of slope at each corner."""
 
     level: float
     slope: float
@@ -57,7 +57,7 @@ class Lines:
 
 
 def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
-    """Returns the lines and corners of a function; None if it is not piecewise linear.
+    """Returns a function as lines and corners; None if the function is not piecewise linear.
 
     Cost: finding the pieces, once.
 
@@ -80,7 +80,7 @@ def road(
     f: Sampler, g: Sampler, root_a: Float[Tensor, " n"], root_b: Float[Tensor, " m"],
     second: tuple[np.ndarray, np.ndarray], *, certified: float, aligned: float,
 ) -> Road:  # fmt: skip
-    """Returns a function that computes E[f(u) g(v)] in closed form for two piecewise linear functions.
+    """Returns a method that computes E[f(u) g(v)] in closed form for two piecewise linear functions f and g.
 
     Pairs whose error (2) is not below ``certified`` get no value; correlations from ``aligned`` on are taken for 1.
     Hypotheses: both have ``lines``. Cost: see the module.
@@ -107,7 +107,9 @@ def road(
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
-    """Returns the slope of each piece of a function and its values at both sides of each corner."""
+    """Returns the slope of each piece of a function and the values on both sides of each corner; None if
+    pieces bend.
+    """
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
     inside = INTERIOR_SHARE * edges.diff()
     low, high = edges[:-1] + inside, edges[1:] - inside
@@ -140,7 +142,7 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 def _side(
     f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
-    """Returns the quantities of one variable (not of pairs) that the compiled loops in wedges.py need.
+    """Returns the quantities of one Gaussian variable and its function that the compiled loops in wedges.py need.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
@@ -166,9 +168,7 @@ def _side(
 
 
 def _weights(f: Lines, g: Lines) -> Float[np.ndarray, "first second 2 4"]:
-    """Returns the weights of the moments M00, M10, M01, M11 for each pair of corners, on the same side (r) and on
-    opposite sides (-r) of zero.
-    """
+    """Returns the weights of Gaussian moments for each pair of corners of two piecewise linear functions."""
     other = g.jump[:, ::-1], g.bend[:, ::-1]
     parts = [[x @ y.T for x in (f.jump, f.bend) for y in pair] for pair in ((g.jump, g.bend), other)]
     return np.ascontiguousarray(np.array([[p[0], p[2], p[1], p[3]] for p in parts]).transpose(2, 3, 0, 1))

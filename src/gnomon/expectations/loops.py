@@ -1,4 +1,4 @@
-"""Compiled loops for Gaussian integrals of piecewise polynomials and for Mehler's series.
+"""Compiled loops for Gaussian integrals of piecewise polynomials and for power series in the correlation.
 
 A function is a row of edges and, between two of them, sixteen coefficients of a polynomial on [-1, 1]; so is the normal
 density, on panels of one width. For f, h and numbers s, t, m
@@ -23,7 +23,9 @@ TERMS_PER_BLOCK = 16
 
 @compile_on_first_use
 def smooth_expectations(place, deviation, edges, coefficients, one, density, start, width, rule, out):
-    """Computes E[g(m + t z)] over a normal z for many positions m and deviations t."""
+    """Computes E[g(m + t z)] over a standard normal z for many positions m and deviations t of a piecewise polynomial
+    g.
+    """
     edges, coefficients, density, rule = (
         borrow(edges),
         borrow(coefficients),
@@ -43,7 +45,7 @@ def smooth_expectations(place, deviation, edges, coefficients, one, density, sta
 def ridges(
     root_a, root_b, rho, level, edges, coefficients, at, h_edges, h, density, start, width, panel, rule, room, out
 ):
-    """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u].
+    """Computes E[f(u) g(v)] for many pairs of Gaussian u, v, as the integral over u of f(u) E[g(v) | u].
 
     See equation (1) of the module docstring.
     ``level`` is the row of ``at`` (first edge, first piece, pieces) that holds the variance of v given u; the last is g
@@ -80,7 +82,8 @@ def ridges(
 
 @compile_on_first_use
 def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, tolerance, aligned, rho, out):
-    """Sums Mehler's series for many pairs; NaN for pairs whose error is not certified; returns the number of NaN.
+    """Sums the power series in the correlation for many pairs; NaN if the error is not certified; returns the number of
+    NaN.
 
     Standard deviations come as their inverses (0 for 0); correlations beyond ``aligned`` are taken for +-1. Tails are
     square roots, relative to the whole, after each block of terms.
@@ -145,7 +148,9 @@ def hermite_sums(z, weighted, alpha):
 
 @njit(**SUMMING)
 def _series(alpha, beta, blocks, r, step, lanes):
-    """Returns the sum of alpha_k beta_k r^k, by Horner's scheme in sixteen vector lanes with ``step`` = r^16."""
+    """Returns the sum of alpha_k beta_k r^k, a power series in the correlation r, by Horner's scheme in
+    vector lanes.
+    """
     use_wide_vectors()
     start = np.uintp(TERMS_PER_BLOCK * (blocks - 1))
     for k in range(TERMS_PER_BLOCK):
@@ -205,7 +210,9 @@ def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, sta
 
 @njit(**SUMMING)
 def _panel(f, i, degree, f0, f1, s, h, j, h0, h1, t, m, density, d, d0, width, left, right, rule):
-    """Integrates over [left, right] by Gauss's quadrature; the interval is within one piece of each function."""
+    """Integrates a product of piecewise polynomials over [left, right], an interval within one piece of each, by
+    quadrature.
+    """
     half, middle = 0.5 * (right - left), 0.5 * (right + left)
     f_unit, h_unit, d_unit = 2.0 / (f1 - f0), 2.0 / (h1 - h0), 2.0 / width
     f_at, f_by = (s * middle - f0) * f_unit - 1.0, s * half * f_unit
@@ -251,7 +258,7 @@ def _horner(c, p, x):
 
 @njit(**INNER)
 def _piece(edges, first, last, x):
-    """Returns the index of the interval among edges[first .. last] that contains x, or of the nearest one."""
+    """Returns the index of the interval among edges[first .. last] that contains x, or of the nearest interval."""
     low, high = first, last
     while high - low > 1:
         middle = (low + high) // 2
@@ -272,7 +279,7 @@ def _chebyshev(powers, x):
 
 @njit(**INNER)
 def _contract(h, first, count, powers, room):
-    """Evaluates polynomials in position and variance at one variance; returns polynomials in position."""
+    """Evaluates polynomials in position and variance at one variance; returns polynomials in the position."""
     for p in range(count):
         for k in range(TERMS_PER_BLOCK):
             room[p, k] = 0.0

@@ -1,4 +1,4 @@
-"""Computes the Hermite coefficients that Mehler's series needs for Gaussian expectations E[f(u) g(v)].
+"""Computes the Hermite coefficients of f and g that Mehler's series for E[f(u) g(v)] needs.
 
 With he_k the Hermite polynomials orthonormal under N(0, 1), z ~ N(0, 1) and rho = c / sqrt(a b):
 
@@ -48,9 +48,7 @@ MIN_TAIL = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """Hermite coefficients alpha_k of a function for n variances, the truncation error after each block of terms, and
-    E[f^2].
-    """
+    """Hermite coefficients of a function for n variances, with truncation errors of the series and E[f^2]."""
 
     alpha: Float[np.ndarray, "n terms"]
     tail: Float[np.ndarray, "n blocks"]
@@ -58,7 +56,8 @@ class Coefficients:
 
 
 def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """Returns the first Hermite coefficients for each standard deviation in ``root``, and truncation errors.
+    """Returns the first Hermite coefficients of a function for each standard deviation in ``root``, and truncation
+    errors.
 
     See equations (1) and (4) of the module docstring.
     Many standard deviations within a factor of sqrt(2) are interpolated by Chebyshev polynomials in the deviation, of
@@ -84,7 +83,7 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
 
 
 def _interpolate(sampler: Sampler, k: int, root: Float[Tensor, " n"], terms: int) -> tuple[Tensor, Tensor] | None:
-    """Returns coefficients and E[f^2] for standard deviations between 2^(k / 2) and 2^((k + 1) / 2) by interpolation.
+    """Returns Hermite coefficients of a function for standard deviations within a factor of sqrt(2), by interpolation.
 
     None if it has not converged, or if integrating directly is less work. Polynomials are remembered by the sampler.
     """
@@ -105,7 +104,7 @@ def _interpolate(sampler: Sampler, k: int, root: Float[Tensor, " n"], terms: int
 
 
 def _fit_polynomials(sampler: Sampler, k: int, terms: int) -> Tensor | None:
-    """Returns the polynomials of `_interpolate`: a column for each coefficient, the last for E[f^2]."""
+    """Returns polynomials in the standard deviation, by which Hermite coefficients of a function are interpolated."""
     orders = torch.arange(INTERPOLATION_NODES, dtype=torch.float64)
     turns = (orders + 0.5) * (pi / INTERPOLATION_NODES)
     root = 2 ** (k / 2) * ((1 + 2**0.5) + (2**0.5 - 1) * turns.cos()) / 2
@@ -119,7 +118,7 @@ def _fit_polynomials(sampler: Sampler, k: int, terms: int) -> Tensor | None:
 
 
 def _coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
-    """Returns Hermite coefficients by integration for each standard deviation; (1) and (4)."""
+    """Returns Hermite coefficients of a function for each standard deviation by integration."""
     add_sums = _hermite_sums(len(root) * terms)
     alpha, second = root.new_empty(len(root), terms), torch.empty_like(root)
     panel = PANELS.get(terms, 0.5)
@@ -135,7 +134,7 @@ def _coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Co
 
 
 def _with_tails(sampler: Sampler, root: Tensor, alpha: Tensor, second: Tensor) -> Coefficients:
-    """Adds the tails (4) to coefficients; at zero variance the only coefficient is f(0)."""
+    """Adds truncation errors to Hermite coefficients; at zero variance the only coefficient is f(0)."""
     still = root == 0
     alpha[still], alpha[still, 0] = 0.0, at_zero(sampler)
     second[still] = at_zero(sampler) ** 2
@@ -147,7 +146,7 @@ def _with_tails(sampler: Sampler, root: Tensor, alpha: Tensor, second: Tensor) -
 
 
 def _hermite_sums(coefficients: int) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
-    """Returns the function that adds integrals between corners to this many coefficients: numpy's or compiled loops."""
+    """Returns the function that integrates Hermite coefficients between corners: numpy's or compiled loops."""
     if prefers_arrays(coefficients * SECONDS_PER_MOVED_COEFFICIENT):
         return hermite_sums
     from gnomon.expectations import loops

@@ -33,9 +33,7 @@ __all__ = ["Moments"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Computes Gaussian expectations of one elementwise function (an activation, a lambda, an nn.Module) and of its
-    derivative.
-    """
+    """Computes Gaussian expectations such as E[f(u) f(v)] of one elementwise function f and of its derivative."""
 
     function: Elementwise
     _value: Sampler = field(init=False, repr=False)
@@ -49,27 +47,29 @@ class Moments:
             object.__setattr__(self, name, Sampler(part))
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[f(u) f(v)] for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[f(u) f(v)] of the wrapped function f for Gaussian u, v with variances a, b and covariance c."""
         return expectation_of_product(self._value, self._value, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def slope_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[f'(u) f'(v)] for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[f'(u) f'(v)] of the wrapped function f for Gaussian u, v with variances a, b and covariance c."""
         return expectation_of_product(self._derivative, self._derivative, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def gain_product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u f'(u) v f'(v)] for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[u f'(u) v f'(v)] of the wrapped function f for Gaussian u, v with variances a, b and covariance
+        c.
+        """
         return expectation_of_product(self._gain, self._gain, *_to_float64(a, b, c)).to(c.dtype)  # (1)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[f(u)] for a Gaussian u with variance a."""
+        """Returns E[f(u)] of the wrapped function f for a Gaussian u with variance a."""
         return expectation_of_one(self._value, a.double()).to(a.dtype)  # (2)
 
     def square(self, a: Variance) -> Variance:
-        """Returns E[f(u)^2] for a Gaussian u with variance a, by one integral."""
+        """Returns E[f(u)^2] of the wrapped function f for a Gaussian u with variance a, by one integral."""
         return expectation_of_one(SquaredFunction(self._value), a.double()).to(a.dtype)  # (2)
 
     def slope_square(self, a: Variance) -> Variance:
-        """Returns E[f'(u)^2] for a Gaussian u with variance a."""
+        """Returns E[f'(u)^2] of the wrapped function f for a Gaussian u with variance a."""
         return expectation_of_one(SquaredFunction(self._derivative), a.double()).to(a.dtype)
 
     def square_slope(self, a: Variance) -> Variance:
@@ -79,12 +79,12 @@ class Moments:
         return (expectation_of_product(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)
 
     def corners(self, a: Tensor) -> bool:
-        """Returns whether f has a corner within ten standard deviations, for any of these variances."""
+        """Returns whether the function has a corner within ten standard deviations, for any of these variances."""
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 
 def _to_float64(a: Variance, b: Variance, c: Covariance) -> tuple[Variance, Variance, Covariance]:
-    """Converts the arguments to float64; correlations of nearly +-1 become exactly +-1."""
+    """Converts variances and covariances to float64; correlations of nearly +-1 become exactly +-1."""
     if c.dtype == torch.float64:
         return a.double(), b.double(), c
     norm = sqrt_with_zero_gradient(a.double()) * sqrt_with_zero_gradient(b.double())

@@ -42,7 +42,7 @@ _intrinsic: Any = intrinsic  # Any, because numba passes the first argument itse
 
 @_intrinsic
 def _times_power_of_two(typing_context, p, rounded):
-    """Returns p * 2^n by adding n to the exponent bits of p; ``rounded`` holds n in its last bits."""
+    """Returns p * 2^n by adding n to the exponent bits of the float p; ``rounded`` holds n in its last bits."""
 
     def generate(context, builder, signature, arguments):
         whole = ir.IntType(64)
@@ -71,7 +71,7 @@ def exponential(x):
 
 @njit(**INNER)
 def tails(x, polynomial, place, out):
-    """Computes the normal tail probabilities Q(|x|) for all x; ``place`` is working memory."""
+    """Computes the tail probability P(z > |x|) of a standard normal z for all x; ``place`` is working memory."""
     use_wide_vectors()
     for q in range(len(x)):
         size = abs(x[q])
@@ -87,7 +87,7 @@ def tails(x, polynomial, place, out):
 
 @cache
 def tail_polynomial() -> np.ndarray:
-    """Returns the polynomial of the normal tail probability as coefficients, highest power first.
+    """Returns the coefficients of a polynomial for the normal tail probability, highest power first.
 
     >>> abs(float(np.polyval(tail_polynomial(), -1.0)) / 4 - 0.5) < 1e-15       # Q(0)
     True

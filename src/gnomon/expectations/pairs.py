@@ -31,13 +31,17 @@ COLUMNS_PER_BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class PairBlock:
-    """A block of a matrix of pairs; ``mirror`` means that its transpose holds the same values."""
+    """A block of a matrix of pairs of Gaussian variables; ``mirror`` means that the transposed block has the same
+    values.
+    """
 
     where: tuple[slice, ...]
     mirror: bool
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
-        """Writes the values of this block into the matrix, and also into its transpose if it is symmetric."""
+        """Writes the values of this block of pairs into the matrix, and also into the transposed block if it is
+        symmetric.
+        """
         found = values.reshape(out[self.where].shape)
         if self.mirror:
             # on the diagonal, only the lower triangle of the block is valid
@@ -48,7 +52,9 @@ class PairBlock:
         out[self.where] = found
 
     def missing(self, out: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Returns the positions in this block whose value is NaN; of a symmetric pair, the one below the diagonal."""
+        """Returns the positions in this block of pairs whose value is NaN; of a symmetric pair, the one below the
+        diagonal.
+        """
         found = np.nonzero(np.isnan(out[self.where]))
         offsets = [s.start for s in self.where] + [0] * (out.ndim - len(self.where))
         places = tuple(f + o for f, o in zip(found, offsets, strict=True))
@@ -72,7 +78,7 @@ class CovariancePairs:
 
     @classmethod
     def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "CovariancePairs":
-        """Creates the pairs from variances and covariances, which may broadcast.
+        """Creates the pairs of Gaussian variables from variances and covariances, which may broadcast.
 
         >>> one = torch.ones(2, dtype=torch.float64)
         >>> CovariancePairs.of(one[:, None], one, one / 2).root_a
@@ -87,7 +93,7 @@ class CovariancePairs:
         return i.flatten(), j.flatten(), self.covariance[where].flatten()
 
     def some(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the indices and absolute correlations of at most ``most`` pairs, evenly spaced."""
+        """Returns the indices and absolute correlations of at most ``most`` evenly spaced pairs, as a sample."""
         count = self.covariance.size
         place = np.linspace(0, count - 1, min(most, count)).astype(np.int64)
         i, j, c = self.at(np.unravel_index(place, self.covariance.shape))
@@ -100,7 +106,7 @@ class CovariancePairs:
         return i, j, np.where(np.abs(rho) >= ALIGNED_FROM, np.sign(rho), rho)
 
     def blocks(self, *, symmetric: bool) -> list[PairBlock]:
-        """Returns blocks that cover all pairs; only one triangle if the matrix is symmetric."""
+        """Returns blocks that cover all pairs of Gaussian variables; only one triangle if the matrix is symmetric."""
         shape = self.covariance.shape
         if len(shape) != 2:
             many = max(1, PAIRS_PER_BLOCK * shape[0] // self.covariance.size)
@@ -113,7 +119,7 @@ class CovariancePairs:
         ]
 
     def _is_mirrored(self) -> bool:
-        """Returns whether the pairs are all pairs of one set of points with itself (a symmetric matrix)."""
+        """Returns whether the pairs are all pairs of one set of points with itself, a symmetric matrix."""
         n = len(self.covariance)
         if self.index_a.shape != (n, 1) or self.index_b.shape != (1, n):
             return False
@@ -128,7 +134,7 @@ class CovariancePairs:
 
 
 def inverse_or_zero(root: Tensor) -> np.ndarray:
-    """Returns 1 / root elementwise, and 0 for 0.
+    """Returns 1 / root for each entry, and 0 for entries that are 0.
 
     >>> inverse_or_zero(torch.tensor([0.0, 2.0])).tolist()
     [0.0, 0.5]

@@ -1,4 +1,4 @@
-"""Splits a function into smooth pieces, each of which a polynomial fits to nine digits.
+"""Splits an elementwise function into smooth pieces, each of which a polynomial fits to nine digits.
 
 Intervals are halved until 16 Legendre coefficients have decayed, which drives a corner or a jump into an interval of a
 few roundings; neighbors that one polynomial still fits are then joined again. What is left are hard cuts, at which phi
@@ -46,7 +46,7 @@ MAX_END_RATIO = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The maximum of |f| up to each distance from the origin, to which errors are compared."""
+    """The largest |f| of a function f up to each distance from the origin, relative to which errors are measured."""
 
     distance: Tensor
     largest: Tensor
@@ -55,7 +55,7 @@ class Size:
     @staticmethod
     @names_call("Quadrature(function)")
     def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
-        """Computes the maxima of |f| from its values at Gauss points; raises an error if f is not finite."""
+        """Computes the largest |f| of a function from values at Gauss points; raises an error if f is not finite."""
         points = samples(edges[:-1], edges[1:]).flatten()
         values = function(points).abs()
         if not bool(torch.isfinite(values).all()):
@@ -69,7 +69,9 @@ class Size:
         return Size(distance, values[order].cummax(0).values, least)
 
     def at(self, left: Tensor, right: Tensor, least: float = 0.0) -> Tensor:
-        """Returns the maximum of |f| near [left, right], or within ``least`` of the origin, as a scale for errors."""
+        """Returns the largest |f| of a function near [left, right], or within ``least`` of the origin, as a scale for
+        errors.
+        """
         inner = torch.where(left * right > 0, torch.minimum(left.abs(), right.abs()), 0)
         outer = torch.maximum(left.abs(), right.abs())
         place = torch.searchsorted(
@@ -80,7 +82,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The smooth pieces of a function on [-reach, reach], fine enough for standard deviations of ``least`` or more.
+    """The smooth pieces of an elementwise function on [-reach, reach], and the points between the pieces.
 
     Their places (ascending), the narrower neighboring piece of each (0 if hard, infinite if cut for its length
     alone), the jump
@@ -96,7 +98,7 @@ class Pieces:
     memory: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, radius: float, panel: float) -> Tensor:
-        """Returns the edges in [-radius, radius] at which quadrature intervals of this width must be split.
+        """Returns the points in [-radius, radius] at which quadrature intervals of this width must be split.
 
         >>> pieces = find(torch.abs, 1.0, 8.0)
         >>> pieces.within(1.0, 0.1)
@@ -110,7 +112,7 @@ class Pieces:
         return self.cuts[self.width == 0]
 
     def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
-        """Returns the edges of all pieces, and the sixteen coefficients of the polynomial that fits each piece.
+        """Returns the edges of all pieces of the function, and the coefficients of the polynomial that fits each piece.
 
         >>> find(torch.abs, 4.0, 8.0).polynomials(torch.abs)[1][:, :2].round().tolist()
         [[4.0, -4.0], [4.0, 4.0]]
@@ -152,7 +154,9 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
 
 
 def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
-    """Halves intervals until a polynomial fits f on each; returns the edges, which become dense near corners."""
+    """Halves intervals until a polynomial fits the function on each; returns the edges, which become dense near
+    corners.
+    """
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
     kept = [edges]
@@ -179,7 +183,7 @@ def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
 
 
 def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
-    """Replaces each tiny interval that no polynomial fits by its midpoint, and marks it as a corner."""
+    """Replaces each tiny interval on which no polynomial fits the function by its midpoint, marked as a corner."""
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
     wall = worst.new_zeros(1)
@@ -194,7 +198,7 @@ def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Ten
 
 
 def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
-    """Removes edges (except corners) if one polynomial fits f on both sides.
+    """Removes edges between pieces (except corners) if one polynomial fits the function on both sides.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
     """
@@ -215,7 +219,7 @@ def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, cent
 
 
 def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
-    """Removes edges so close to a corner that only rounding separates them."""
+    """Removes edges between pieces that lie so close to a corner that only rounding separates them."""
     close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]
     keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)
@@ -229,9 +233,7 @@ def _fits(function: Elementwise, left: Tensor, cut: Tensor, right: Tensor, size:
 
 
 def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the edges between pieces, the width of each edge's narrower neighbor (0 at corners), and the jumps of
-    f.
-    """
+    """Returns the edges between a function's pieces, the width of each edge's narrower neighbor, and the jumps."""
     cuts = edges[1:-1]
     width = torch.minimum(cuts - edges[:-2], edges[2:] - cuts)
     left, right = cuts - width / 2, cuts + width / 2

@@ -29,7 +29,7 @@ class Polynomials(NamedTuple):
 
 
 class Density(NamedTuple):
-    """The normal density as polynomials on panels of equal width; integrals begin at the panel ``first``."""
+    """The normal density as polynomials on intervals of equal width; integrals begin at the interval ``first``."""
 
     coefficients: np.ndarray
     start: float
@@ -37,7 +37,7 @@ class Density(NamedTuple):
     first: int
 
     def ends(self) -> np.ndarray:
-        """Returns the ends of the panels from the first one on."""
+        """Returns the ends of the intervals of the normal density, from the first interval on."""
         return self.start + self.width * np.arange(self.first, len(self.coefficients) + 1)
 
 
@@ -45,7 +45,8 @@ def smooth_expectations(
     place: np.ndarray, deviation: np.ndarray, edges: np.ndarray, coefficients: np.ndarray, one: np.ndarray,
     density: np.ndarray, start: float, width: float, rule: np.ndarray, out: np.ndarray,
 ) -> None:  # fmt: skip
-    """Computes E[g(m + t z)] for many positions m and deviations t, into ``out``: equation (1) with f = 1.
+    """Computes E[g(m + t z)] over a standard normal z for many positions m and deviations t of a piecewise polynomial
+    g.
 
     The arguments are the same as for `loops.smooth_expectations`.
 
@@ -66,7 +67,7 @@ def ridges(
     coefficients: np.ndarray, at: np.ndarray, h_edges: np.ndarray, h: np.ndarray, density: np.ndarray, start: float,
     width: float, panel: int, rule: np.ndarray, out: np.ndarray,
 ) -> None:  # fmt: skip
-    """Computes E[f(u) g(v)] for many pairs, as the integral over u of f(u) E[g(v) | u]; equation (1).
+    """Computes E[f(u) g(v)] for many pairs of Gaussian u, v, as the integral over u of f(u) E[g(v) | u].
 
     The arguments are the same as for `loops.ridges`, without the working memory.
 
@@ -101,7 +102,7 @@ def ridges(
 
 
 def _variance_basis(root_b: np.ndarray, rho: np.ndarray, terms: int) -> np.ndarray:
-    """Returns Chebyshev polynomials of each pair's variance of v given u, relative to its octave."""
+    """Returns Chebyshev polynomials of each pair's conditional variance of v given u, scaled to a factor of two."""
     variance = root_b * root_b * ((1.0 - rho) * (1.0 + rho))
     return np.polynomial.chebyshev.chebvander(2.0 * (variance / 2.0 ** np.floor(np.log2(variance))) - 3.0, terms - 1)
 
@@ -110,7 +111,7 @@ def _integrals(
     s: np.ndarray, f: Polynomials, t: np.ndarray, m: np.ndarray, h: Polynomials, density: Density, rule: np.ndarray,
     out: np.ndarray,
 ) -> None:  # fmt: skip
-    """Computes the integral (1) for many s, t and m, some of them at a time."""
+    """Integrates products of two piecewise polynomials and the normal density, for many scales and positions."""
     grid = density.ends()
     many = max(1, MARKS_AT_ONCE // (len(grid) + len(f.edges) + len(h.edges)))
     for begin in range(0, len(s), many):
@@ -123,7 +124,9 @@ def _integrals_at_once(
     s: np.ndarray, f: Polynomials, t: np.ndarray, m: np.ndarray, h: Polynomials, density: Density, grid: np.ndarray,
     rule: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """Returns the integral (1) for each s, t and m: a sum over the intervals between all ends."""
+    """Integrates products of two piecewise polynomials and the normal density, for scales and positions in
+    one batch.
+    """
     end, slope = grid[-1], np.where(t == 0.0, 1e-300, t)
     cuts = [_near(f.edges, -end * s.max(), end * s.max()) / s[:, None]]
     reach = end * np.abs(t).max()
@@ -145,7 +148,7 @@ def _integrals_at_once(
 
 
 def _near(edges: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Returns the inner edges between two places."""
+    """Returns the inner edges between two positions."""
     inner = edges[1:-1]
     return inner[(inner > low) & (inner < high)]
 
@@ -154,7 +157,7 @@ def _values(
     coefficients: np.ndarray, middle: np.ndarray, half: np.ndarray, piece: tuple[np.ndarray, np.ndarray],
     nodes: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """Returns the values of one polynomial per row at the nodes of an interval, given by middle and half its width."""
+    """Returns the values of one polynomial per row at the quadrature nodes of an interval."""
     unit = 2.0 / (piece[1] - piece[0])
     x = ((middle - piece[0]) * unit - 1.0)[:, None] + (half * unit)[:, None] * nodes
     total = np.repeat(coefficients[:, -1:], len(nodes), 1)

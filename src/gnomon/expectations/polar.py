@@ -1,4 +1,4 @@
-"""Converts variances and covariance of two Gaussian variables to norm and angle.
+"""Converts variances and covariance of two Gaussian variables to a norm and an angle: c = sqrt(a b) cos t.
 
     norm = sqrt(a b),    cos t = c / sqrt(a b)                                                             (1)
 
@@ -28,7 +28,7 @@ ALIGNED_TOLERANCE_IN_EPS = 32
 
 
 class Polar(NamedTuple):
-    """The covariance of two Gaussian variables as norm times cosine: norm sqrt(a b), cosine, sine, angle."""
+    """The covariance c of two Gaussian variables as norm times cosine: norm sqrt(a b), cosine, sine, angle."""
 
     norm: Covariance
     cosine: Covariance
@@ -53,7 +53,7 @@ def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
 
 
 def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """Returns the correlation c / sqrt(a b), which is the cosine of an angle; 0 at zero variance.
+    """Returns the correlation c / sqrt(a b) of Gaussian variables, which is the cosine of an angle; 0 at zero variance.
 
     A cosine within 32 roundings of +-1 is taken for +-1: two copies of one input have angle 0, not 1e-8, although
     c and sqrt(a b) were rounded differently. The gradient is still the gradient of c / sqrt(a b).
@@ -95,7 +95,7 @@ def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: 
 
 
 def sine(cos: Covariance) -> Covariance:
-    """Returns sin t >= 0 for a cosine cos t; its infinite gradient at cos t = +-1 is replaced by zero.
+    """Returns sin t >= 0 from the cosine of an angle t; the infinite gradient at cos t = +-1 is replaced by zero.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
@@ -111,7 +111,7 @@ def sine(cos: Covariance) -> Covariance:
 
 
 def angle(cos: Covariance) -> Covariance:
-    """Returns arccos of a cosine, in [0, pi]; its infinite gradient at +-1 is replaced by zero.
+    """Returns the angle in [0, pi] of a cosine; the infinite gradient at +-1 is replaced by zero.
 
     Cost: elementwise.
 
@@ -126,7 +126,7 @@ def angle(cos: Covariance) -> Covariance:
 
 
 def sqrt_with_zero_gradient(a: Variance) -> Variance:
-    """Returns the square root of a variance; its infinite gradient at zero is replaced by zero.
+    """Returns the square root of a variance; the infinite gradient at zero is replaced by zero.
 
     Cost: elementwise.
 

@@ -1,4 +1,4 @@
-"""Represents Gaussian smoothings of a function by polynomials in position and variance, and integrates with them.
+"""Represents functions smoothed by a Gaussian as polynomials in position and variance, and integrates with them.
 
 Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
 
@@ -61,7 +61,7 @@ SYMMETRY_TOLERANCE = 2.0**-50
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A function and its smoothed versions as arrays of polynomials; the function itself is last."""
+    """A function and its versions smoothed by Gaussians, as arrays of polynomials; the function itself is last."""
 
     octaves: np.ndarray
     at: np.ndarray
@@ -86,7 +86,7 @@ def octaves(variance: np.ndarray) -> np.ndarray:
 
 
 def tables(g: Elementwise, pieces: Pieces, radius: int, wanted: np.ndarray) -> Tables:
-    """Returns the smoothed versions of a function g, one for each octave (factor of two) of variances in ``wanted``.
+    """Returns versions of a function g smoothed by Gaussians, one for each factor of two of variances in ``wanted``.
 
     Cost: see the module; none for octaves that are known.
 
@@ -170,9 +170,7 @@ def double_integrals(
 
 
 def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.ndarray]:
-    """Fits polynomials to the smoothed function for variances in one octave; returns edges and coefficients (pieces,
-    order, power).
-    """
+    """Fits polynomials to a function smoothed by Gaussians, for variances within one factor of two."""
     deviation = 2.0 ** (octave / 2)
     edges = _resolve(pieces, deviation, lambda m: _smooth(pieces, radius, m, deviation))
     places = samples(edges[:-1], edges[1:])
@@ -185,7 +183,7 @@ def _octave(pieces: Pieces, radius: int, octave: int) -> tuple[np.ndarray, np.nd
 
 
 def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
-    """Returns E[g(m + deviation z)] for standard normal z: the function smoothed by a Gaussian, at positions m.
+    """Returns a function smoothed by a Gaussian, E[g(m + deviation z)] for standard normal z, at positions m.
 
     See equation (1) of the module docstring.
     """
@@ -203,7 +201,7 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
 
 
 def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Splits intervals until a polynomial fits the smoothed function on each; returns the edges."""
+    """Splits intervals until a polynomial fits the smoothed function on each of them; returns the edges."""
     edges = _edges(pieces, deviation)
     left, right = edges[:-1], edges[1:]
     kept = [edges]
@@ -220,7 +218,7 @@ def _resolve(pieces: Pieces, deviation: float, function: Callable[[Tensor], Tens
 
 
 def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tensor:
-    """Returns the scale of a smoothed function on each interval, to which errors are compared.
+    """Returns the scale of a smoothed function on each interval, relative to which errors are measured.
 
     v varies by ``deviation`` at least, so that sqrt(E[g(v)^2]) feels what g is k deviations away by the square root of
     the probability of going there. Without it, where g is zero, so would be the errors that are allowed.
@@ -230,7 +228,7 @@ def _size(pieces: Pieces, left: Tensor, right: Tensor, deviation: float) -> Tens
 
 
 def _least(pieces: Pieces) -> float:
-    """Returns the smallest scale for errors: 1e-12 of |g| near the points at which g is not zero."""
+    """Returns the smallest scale for errors: 1e-12 of |g| near the points at which the function g is not zero."""
     some = pieces.size.largest > 0
     if not bool(some.any()):
         return 0.0
@@ -239,7 +237,7 @@ def _least(pieces: Pieces) -> float:
 
 
 def _edges(pieces: Pieces, deviation: float) -> Tensor:
-    """Returns the initial interval edges for a smoothed function, which later get refined."""
+    """Returns the initial interval edges for polynomial fits to a smoothed function, which are refined later."""
     step, end = MAX_POLYNOMIAL_SPAN * deviation, pieces.reach
     thin = pieces.cuts[pieces.width <= step]
     layers = (thin[:, None] + deviation * LAYER).flatten()
@@ -267,5 +265,5 @@ def _density(radius: int) -> tuple[float, float, np.ndarray]:
 
 @cache
 def _rule() -> np.ndarray:
-    """Returns nodes and weights of Gauss's quadrature rule between two edges."""
+    """Returns nodes and weights of Gauss's quadrature rule for one interval."""
     return np.stack(np.polynomial.legendre.leggauss(NODES_PER_INTERVAL))

@@ -96,7 +96,7 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Computes correlations, and all terms of the expectations that do not involve a pair of corners."""
+    """Computes correlations, and all terms of E[f(u) g(v)] that do not involve a pair of corners of f and g."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -111,8 +111,8 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """Copies the distances and probabilities of two corners for n pairs to arrays; returns for how many pairs both
-    matter.
+    """Copies distances and probabilities of two corners for n pairs to arrays; returns the number of pairs that need
+    them.
     """
     some = 0
     for q in range(n):
@@ -126,7 +126,7 @@ def _gather(p, m, first, second, wedge, n):
 
 @njit(**INNER)
 def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
-    """Adds the contribution of one pair of corners to the expectations of many pairs of variables."""
+    """Adds the contribution of one pair of corners of f and g to E[f(u) g(v)] of many pairs of variables."""
     n = len(rho)
     x, tail, whole, slices = room[0, : 2 * n], room[1, : 2 * n], room[2, : 2 * n], room[3, : 2 * n]
     corner = room[4, : 2 * n]
@@ -141,7 +141,7 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Computes the two corner positions from one shared difference, so that rounding affects both equally."""
+    """Computes the positions of two corners from one shared difference, so that rounding affects both equally."""
     use_wide_vectors()
     n = len(rho)
     for q in range(n):
@@ -161,7 +161,7 @@ def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
 
 @njit(**INNER)
 def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
-    """Computes the integrals over slices; entries near the corner and distant ones use different methods.
+    """Computes the parts of a probability that two Gaussians exceed two corners, by one formula near and one far away.
 
     See equation (5) of the module docstring.
     """
@@ -192,7 +192,7 @@ def _slices(h, x, whole, tail, gauss, laguerre, room, places, out):
 
 @njit(**INNER)
 def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
-    """Computes Owen's T function.
+    """Computes Owen's T function, which gives probabilities of two correlated Gaussian variables.
 
     See equation (6) of the module docstring.
     """
@@ -215,7 +215,7 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Computes the integral over distant values by Gauss-Laguerre quadrature.
+    """Computes a part of a Gaussian probability far from the corner by Gauss-Laguerre quadrature.
 
     See equation (7) of the module docstring.
     """
@@ -235,7 +235,7 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Adds the weighted probability that both variables exceed their corners.
+    """Adds the weighted probability that both Gaussian variables exceed their corners.
 
     See equation (2) of the module docstring.
     """
@@ -268,7 +268,8 @@ def _moments(rho, sign, wedge, x, tail, slices, w, value):
 
 @cache
 def rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns nodes and weights of the Gauss-Legendre and Gauss-Laguerre rules, and the polynomial of the normal tail.
+    """Returns the Gauss-Legendre and Gauss-Laguerre quadrature rules, and the polynomial of the normal tail
+    probability.
 
     >>> round(float(rules()[0][1].sum()), 12), round(float(rules()[1][1].sum()), 12)
     (1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Autoencoders: an encoder to a few latent numbers, a decoder back, and a comparison with PCA.
+"""Autoencoders: an encoder maps an example to a few latent numbers, and a decoder maps them back to an example.
 
     loss(x) = |x - D(E(x))|^2 / 2                                                                          (1)
 
@@ -23,7 +23,8 @@ __all__ = ["Autoencoder", "linear_autoencoder"]
 
 
 class Autoencoder(AbstractGenerative):
-    """An autoencoder from any encoder and decoder. It has no density; ``sample`` decodes standard normal draws.
+    """An autoencoder from any encoder and decoder; ``sample`` decodes standard normal draws, and no density is
+    available.
 
     See equation (1) of the module docstring.
 
@@ -59,7 +60,9 @@ class Autoencoder(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Returns decoded draws of N(0, I), which may differ from the latent coordinates of the data."""
+        """Returns new examples: the decoder applied to standard normal latent coordinates, which may differ from the
+        data's.
+        """
         with self.at_rest():
             return self.decode(self.noise(n, (self.latent,), self.generator(seed)))
 

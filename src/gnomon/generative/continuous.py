@@ -32,7 +32,7 @@ Moving = Callable[[Tensor, float], tuple[Tensor, Tensor]]
 
 
 class TimeConditionedNetwork(nn.Module):
-    """A network that takes points (n, d) and times (n,), and encodes times as sines and cosines.
+    """A network that computes a vector at each point (n, d) and time (n,), with times encoded as sines and cosines.
 
     >>> TimeConditionedNetwork(2)(torch.zeros(3, 2), torch.zeros(3)).shape
     torch.Size([3, 2])
@@ -50,7 +50,7 @@ class TimeConditionedNetwork(nn.Module):
         self.register_buffer("rates", torch.pi * 2.0 ** torch.arange(waves))
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns a vector for each point."""
+        """Returns a vector for each point at its time."""
         waves = t[:, None].to(x) * self.rates.to(x)
         return self.body(torch.cat([x.flatten(1), t[:, None].to(x), waves.sin(), waves.cos()], 1)).reshape(x.shape)
 
@@ -83,7 +83,7 @@ def integrate_flow(
 def transport_checked(
     moving: Moving, x: Tensor, start: float, end: float, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
-    """Runs `integrate_flow` for points that are already validated."""
+    """Moves points along a vector field by numerical integration, for points that are already validated."""
     h, area = (end - start) / check_integer("steps", steps), x.new_zeros(len(x))
     for i in range(steps):
         t = start + i * h
@@ -98,7 +98,7 @@ def transport_checked(
 
 
 class ContinuousFlow(AbstractGenerative):
-    """A generative model from any vector field v(x, t), trained by maximum likelihood.
+    """A generative model that moves noise along a vector field v(x, t) to examples, trained by maximum likelihood.
 
     See equation (1) of the module docstring.
     ``trace`` is `ExactTrace()` or `Hutchinson(k)`; with the latter ``log_prob`` is right on average over directions.
@@ -129,7 +129,7 @@ class ContinuousFlow(AbstractGenerative):
 
     @names_call
     def velocity(self, x: Tensor, t: float) -> Tensor:
-        """Returns the vector field at points and one time."""
+        """Returns the vectors of the flow's vector field at the given points and one time."""
         v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
         check_vectors(v, x)
         return v
@@ -147,12 +147,12 @@ class ContinuousFlow(AbstractGenerative):
             return self.forward(self.noise(n, self.shape, self.generator(seed)))
 
     def forward(self, z: Tensor) -> Tensor:
-        """Maps noise to examples."""
+        """Maps noise to examples by following the vector field from time 0 to time 1."""
         none = z.new_zeros(len(z))
         return transport_checked(lambda x, t: (self.velocity(x, t), none), z, 0.0, 1.0, self.integration_steps)[0]
 
     def inverse(self, x: Tensor) -> Tensor:
-        """Maps examples to noise."""
+        """Maps examples to noise by following the vector field backward from time 1 to time 0."""
         none = x.new_zeros(len(x))
         return transport_checked(lambda x, t: (self.velocity(x, t), none), x, 1.0, 0.0, self.integration_steps)[0]
 
@@ -167,7 +167,7 @@ class ContinuousFlow(AbstractGenerative):
 
 
 class FlowMatching(ContinuousFlow):
-    """A continuous flow trained by flow matching, which needs no numerical integration during training.
+    """A generative model that moves noise along a learned vector field, trained without numerical integration.
 
     See equation (2) of the module docstring.
 

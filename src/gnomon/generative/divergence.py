@@ -1,4 +1,4 @@
-"""Computes the divergence of a vector field (trace of its Jacobian), exactly or from random directions.
+"""Computes the divergence of a vector field (the trace of its Jacobian), exactly or estimated with random directions.
 
     tr df/dx = sum_i e_i . (df/dx) e_i                                                                     (1)
     tr df/dx = E e . (df/dx) e,    E e e^T = I                                                             (2)
@@ -30,18 +30,20 @@ Field = Callable[[Tensor], Tensor]
 
 
 class AbstractTraceEstimator(ABC):
-    """Base class of rules that compute a divergence from products of the Jacobian with some directions."""
+    """Interface of methods that compute a vector field's divergence from products of its Jacobian with some
+    directions.
+    """
 
     @abstractmethod
     def directions(self, x: Tensor) -> Tensor:
-        """Returns the directions for these points; they stay fixed along one path."""
+        """Returns the directions in which the divergence at these points is measured."""
 
     @abstractmethod
     def weight(self, x: Tensor) -> float:
-        """Returns the factor by which the sum over directions is multiplied."""
+        """Returns the factor by which the sum over all directions is multiplied to give the divergence."""
 
     def __call__(self, field: Field, x: Tensor, directions: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Returns the vector field at points, and its divergence there.
+        """Returns the values of a vector field at points, and its divergence at these points.
 
         See equations (1) or (2) of the module docstring.
         """
@@ -52,7 +54,7 @@ class AbstractTraceEstimator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ExactTrace(AbstractTraceEstimator):
-    """Computes the exact trace, from all coordinate directions.
+    """Computes the exact divergence of a vector field (trace of its Jacobian), using all coordinate directions.
 
     See equation (1) of the module docstring.
 
@@ -71,7 +73,7 @@ class ExactTrace(AbstractTraceEstimator):
 
 @dataclass(frozen=True, slots=True)
 class HutchinsonTrace(AbstractTraceEstimator):
-    """Estimates the trace from random directions with random signs or Gaussian entries.
+    """Estimates the divergence of a vector field from random directions with entries +-1 or Gaussian entries.
 
     See equation (2) of the module docstring.
 
@@ -104,7 +106,7 @@ class HutchinsonTrace(AbstractTraceEstimator):
 def hutchinson_trace(
     field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
-    """Estimates the divergence of a vector field from random directions, with the standard error of each value.
+    """Estimates the divergence of a vector field from random directions, with a standard error for each point.
 
         tr df/dx ~ (1/k) sum_j e_j . (df/dx) e_j                                                           (1)
 

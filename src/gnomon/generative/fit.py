@@ -101,10 +101,10 @@ class Losses(nn.Module):
         self.model = model
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the loss of each example."""
+        """Returns the training loss of each example under the wrapped generative model."""
         return self.model.losses(x)
 
 
 def loss(losses: Tensor, targets: Tensor) -> Tensor:
-    """Returns the mean loss; generative models have no targets."""
+    """Returns the mean of the examples' losses; ignores targets, because generative models have none."""
     return losses.mean()

@@ -1,4 +1,4 @@
-"""Games of several players: why simultaneous gradient descent rotates, and update rules that avoid the rotation.
+"""Training as a game of several players, such as a GAN: why gradient descent circles, and update rules that avoid it.
 
 All players' parameters form one point w. F(w) contains the gradient of each player's own loss in its own parameters.
 
@@ -50,7 +50,7 @@ MAX_PARAMETERS = 4000
 
 
 class AbstractGameUpdate(ABC):
-    """Base class of update rules: how the players of a game change their parameters in one step."""
+    """Interface of update rules for games: how the players change their parameters in one step."""
 
     @abstractmethod
     def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:
@@ -59,7 +59,7 @@ class AbstractGameUpdate(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SimultaneousUpdate(AbstractGameUpdate):
-    """Updates all players at the same time.
+    """Updates all players of a game at the same time with their current gradients.
 
     See equation (1) of the module docstring.
 
@@ -73,7 +73,7 @@ class SimultaneousUpdate(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class AlternatingUpdate(AbstractGameUpdate):
-    """Updates the players one after the other.
+    """Updates the players of a game one after the other; each sees the earlier players' new parameters.
 
     See equation (2) of the module docstring.
 
@@ -91,7 +91,7 @@ class AlternatingUpdate(AbstractGameUpdate):
 
 @dataclass(frozen=True, slots=True)
 class ExtragradientUpdate(AbstractGameUpdate):
-    """All players take a trial step, then step with the gradients found there.
+    """Updates all players of a game with the gradients found after a trial step (extragradient method).
 
     See equation (3) of the module docstring.
 
@@ -148,7 +148,8 @@ def simulate_game(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameRotation(Result):
-    """Result: eigenvalues of a game's Jacobian at one point, and whether simultaneous descent converges there.
+    """Result: eigenvalues of the Jacobian of a game's gradients at one point, and whether simultaneous descent
+    converges.
 
     ``rotation`` is the largest imaginary part relative to the real part. ``largest_lr`` is the learning rate below
     which simultaneous descent converges near the point (0 if there is none).
@@ -163,7 +164,7 @@ class GameRotation(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether simultaneous descent converges at this point."""
+        """Says whether simultaneous gradient descent of the game's players converges at this point."""
         if self.largest_lr <= 0:
             return (
                 "Simultaneous gradient descent diverges from this point at every learning rate: the players circle "
@@ -174,7 +175,7 @@ class GameRotation(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the game rotates instead of converging."""
+        """Returns a finding if gradient descent of the game's players circles instead of converging."""
         if self.largest_lr > 0 and self.rotation <= MAX_ROTATION:
             return ()
 
@@ -182,14 +183,14 @@ class GameRotation(Result):
         return (Finding(kinds.ROTATING_GAME, values={"rotation": self.rotation}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the eigenvalues in the complex plane."""
+        """Plots the eigenvalues of the Jacobian of a game's gradients in the complex plane."""
         marks = (Scatter("eigenvalues", self.eigenvalues.real, self.eigenvalues.imag), Reference("0", 0.0, True))
         return (Plot("Game Jacobian", marks, Axis("real part"), Axis("imaginary part"), self.verdict),)
 
 
 @names_call
 def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
-    """Measures how much a game rotates around a point, from the eigenvalues of the Jacobian of its field.
+    """Measures how much gradient descent in a game circles around a point, from the Jacobian of the players' gradients.
 
         c = eigenvalues of dF/dw,    simultaneous descent converges for lr < min 2 Re c / |c|^2            (1)
 

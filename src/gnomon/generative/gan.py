@@ -1,4 +1,4 @@
-"""Generative adversarial networks: a generator and a discriminator with opposite goals.
+"""Generative adversarial networks (GANs): a generator and a discriminator with opposite goals.
 
 The discriminator returns logits c(x), D = sigmoid(c) being its probability that x is real. With fakes y = G(z):
 
@@ -31,7 +31,7 @@ __all__ = ["GAN", "AbstractGanLosses", "Minimax", "NonSaturating", "Wasserstein"
 
 
 class AbstractGanLosses(ABC):
-    """Base class of GAN losses for the generator and the discriminator."""
+    """Interface of the pair of GAN losses: one loss for the generator, one for the discriminator."""
 
     @abstractmethod
     def generator(self, fake: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -42,7 +42,7 @@ class AbstractGanLosses(ABC):
         return softplus(-real) + softplus(fake)  # (1)
 
     def penalty(self, discriminator: Callable[[Tensor], Tensor], real: Tensor, fake: Tensor) -> Tensor:
-        """Returns the penalty that is added to the discriminator's loss."""
+        """Returns the penalty that is added to the discriminator's loss; zero for losses without a penalty."""
         return torch.zeros((), dtype=real.dtype, device=real.device)
 
 
@@ -143,7 +143,7 @@ class GAN(AbstractGenerative):
         return as_examples(self.judge(x), len(x), (), what="the discriminator")
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the generator's loss for newly generated examples, one for each example of x."""
+        """Returns the generator's loss for newly generated examples, as many as there are examples in x."""
         return self.game.generator(self.logits(self.generate(self._noise(x))))
 
     def discriminator_loss(self, x: Tensor) -> Float[Tensor, ""]:

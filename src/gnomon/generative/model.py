@@ -1,4 +1,4 @@
-"""The interface of all generative models: a training loss, samples, and a log density if the model has one.
+"""Defines the interface of all generative models: a training loss, samples, and a log density if the model has one.
 
 ``model.likelihood`` says what ``log_prob`` is:
 
@@ -40,7 +40,7 @@ CHECKED_NUMBERS = 10_000
 
 
 class AbstractGenerative(nn.Module, ABC):
-    """Base class of generative models, which generate examples of one shape; see the module's docstring."""
+    """Base class of generative models, which generate examples of one shape."""
 
     likelihood: Likelihood
     shape: tuple[int, ...]
@@ -53,18 +53,18 @@ class AbstractGenerative(nn.Module, ABC):
 
     @abstractmethod
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Returns new examples, as a function of the seed."""
+        """Returns n new examples; the same seed gives the same examples."""
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns log p of each example, or a lower bound of it; see ``likelihood``."""
+        """Returns the log density of each example, or a lower bound of it, as the field ``likelihood`` states."""
         name = type(self).__name__
         fix = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
         raise InputError(f"a {name} has no density, only samples", accepted="a model with a density", fix=fix)
 
     @names_call
     def loss(self, x: Any) -> Float[Tensor, ""]:
-        """Returns the mean of `losses` over a batch."""
+        """Returns the mean training loss over a batch of examples."""
         return self.losses(self.points(x)).mean()
 
     def points(self, x: Any, *, least: int = 1) -> Tensor:
@@ -107,7 +107,7 @@ def standard_normal(z: Tensor) -> Float[Tensor, " n"]:
 
 
 def check_continuous(x: Tensor) -> None:
-    """Raises an error for repeated values, on which a density can be infinite and its likelihood meaningless."""
+    """Raises an error if the data have many repeated values, because a density can become infinite on them."""
     some = x.flatten()[:CHECKED_NUMBERS]
     distinct = len(some.unique())
     if x.dtype.is_floating_point and distinct >= MIN_DISTINCT_SHARE * len(some):
@@ -118,7 +118,7 @@ def check_continuous(x: Tensor) -> None:
 
 
 def _is_density(model: Any) -> bool:
-    """Returns whether ``log_prob`` is a density (not a probability), which repeated values can make infinite."""
+    """Returns whether the model's ``log_prob`` is a density, which can be infinite, and not a probability."""
     try:
         discrete = bool(getattr(model, "support", None) and model.support.is_discrete)
     except (NotImplementedError, AttributeError):
@@ -128,7 +128,7 @@ def _is_density(model: Any) -> bool:
 
 @names_call
 def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
-    """Makes discrete numbers continuous by adding uniform noise of one step, so that a density can be trained on them.
+    """Makes discrete data continuous by adding uniform noise, so that a density can be trained on them.
 
         y = x + step u,    u ~ U[0, 1)                                                                     (1)
 
@@ -152,7 +152,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
 
 @names_call
 def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int = 256) -> float:
-    """Returns the code length of examples under a model, in bits per dimension.
+    """Returns the negative log likelihood of examples under a model, in bits per dimension.
 
         bits = -(mean log p(x) + d log step) / (d log 2)                                                   (1)
 

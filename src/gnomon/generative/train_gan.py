@@ -37,7 +37,7 @@ RECORDED_STEPS = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GanRun(Result):
-    """Result: a trained GAN, and the losses of both players at recorded steps.
+    """Result: a trained GAN, and the losses of generator and discriminator at recorded steps.
 
     ``stopped`` is "finished", "time", "interrupted" or "diverged".
 
@@ -55,7 +55,7 @@ class GanRun(Result):
 
     @property
     def verdict(self) -> str:
-        """Says how training ended."""
+        """Says how the training of the GAN ended."""
         last = (
             f"{float(self.generator_loss[-1]):.3g} for the generator, {float(self.discriminator_loss[-1]):.3g} for the"
         )
@@ -65,7 +65,7 @@ class GanRun(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if a loss became infinite or NaN."""
+        """Returns a finding if a loss of the GAN became infinite or NaN."""
         if self.stopped != "diverged":
             return ()
         return (Finding(kinds.GAME_DIVERGED, evidence=(Value("steps", int(self.steps[-1])),)),)
@@ -79,7 +79,7 @@ class GanRun(Result):
         return (Plot("GAN training", lines, Axis("step"), Axis("loss"), self.verdict),)
 
     def animate(self, ax: Any = None, *, frames: int = 60) -> Any:
-        """Returns a matplotlib animation of both losses; ``.save("run.gif")`` writes it.
+        """Returns a matplotlib animation of generator and discriminator losses; ``.save("run.gif")`` writes it.
 
         Cost: one drawing of the curves for each frame when it is saved or shown.
         """
@@ -204,7 +204,7 @@ class _Table:
         return kept[-1]
 
     def _turns(self, step: int) -> tuple[Tensor, Tensor]:
-        """Takes one alternating step: discriminator updates, then one generator update."""
+        """Takes one alternating step of GAN training: discriminator updates, then one generator update."""
         for i in range(self.inner):
             loss = partial(self.gan.discriminator_loss, self._real())
             judged = self._move(self.judge, loss, self.memories[1], (step - 1) * self.inner + i + 1)
@@ -215,7 +215,7 @@ class _Table:
         return self.gan.losses(real).mean()
 
     def _ahead(self, step: int) -> tuple[Tensor, Tensor]:
-        """Takes an extragradient step: a trial step of both players, then a step with the gradients found there."""
+        """Takes one extragradient step of GAN training: a trial step, then a step with the gradients found there."""
         players = ((self.maker, self._generator_loss), (self.judge, self.gan.discriminator_loss))
         before = [[p.detach().clone() for p in moved] for moved, _ in players]
         slopes = self._both(players, self._real())

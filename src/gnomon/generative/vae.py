@@ -1,4 +1,4 @@
-"""Variational autoencoders: a latent model with a learned approximate posterior, and bounds of its log density.
+"""Variational autoencoders (VAEs): a decoder of latent numbers, a learned posterior, and bounds of the log density.
 
     p(x) = E_{z ~ N(0, I)} p(x | z),    q(z | x) = N(m(x), diag s(x)^2)
     log p(x) >= E_q log p(x | z) - beta KL(q | N(0, I))    at beta = 1, with gap KL(q | p(z | x))          (1)
@@ -30,21 +30,21 @@ __all__ = ["VAE", "AbstractObservation", "BernoulliObservation", "GaussianObserv
 
 
 class AbstractObservation(ABC):
-    """Base class of distributions of an example given the output of the decoder."""
+    """Interface of distributions of an example given the output of a VAE's decoder."""
 
     continuous: bool
 
     @abstractmethod
     def log_prob(self, x: Tensor, decoded: Tensor) -> Tensor:
-        """Returns log p(x | z) of each entry of the examples."""
+        """Returns log p(x | z) of each entry of the examples x, given the decoder's output for z."""
 
     @abstractmethod
     def mean(self, decoded: Tensor) -> Tensor:
-        """Returns the mean of an example, given the decoder's output."""
+        """Returns the mean of the examples' distribution, given the decoder's output."""
 
     @abstractmethod
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:
-        """Draws an example, given the decoder's output."""
+        """Draws an example from its distribution, given the decoder's output."""
 
     @abstractmethod
     def check(self, x: Tensor) -> None:
@@ -53,7 +53,7 @@ class AbstractObservation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GaussianObservation(AbstractObservation):
-    """Each entry is the decoder's output plus Gaussian noise with one standard deviation.
+    """Distribution of examples given a decoder: each entry is the decoder's output plus Gaussian noise.
 
     >>> round(float(GaussianObservation(1.0).log_prob(torch.zeros(1), torch.zeros(1))), 4)  # -log(2 pi) / 2
     -0.9189
@@ -78,7 +78,7 @@ class GaussianObservation(AbstractObservation):
 
 @dataclass(frozen=True, slots=True)
 class BernoulliObservation(AbstractObservation):
-    """Each entry is 0 or 1, and the decoder returns logits; entries between are read as probabilities of 1.
+    """Distribution of examples given a decoder: each entry is 0 or 1, and the decoder returns its logit.
 
     >>> round(float(BernoulliObservation().log_prob(torch.ones(1), torch.zeros(1))), 4)  # log 1/2
     -0.6931
@@ -127,7 +127,7 @@ def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 class VAE(AbstractGenerative):
-    """A VAE from any decoder and any encoder to means and log variances (n, 2 latent).
+    """A VAE from any decoder, and any encoder that returns means and log variances of the latent coordinates.
 
     See equations (1) to (3) of the module docstring.
     ``log_prob`` is the bound (3) with ``importance`` draws of a fixed seed; ``losses`` is minus (1) with one draw.
@@ -162,7 +162,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
-        """Returns means and log variances of the approximate posterior q(z | x)."""
+        """Returns means and log variances of the approximate posterior q(z | x) over latent coordinates z."""
         both = self.encoder(x)
         if both.dim() != 2 or both.shape[1] != 2 * self.latent:
             found = f"the encoder returned {tuple(both.shape)} for {len(x)} examples and {self.latent} latent numbers"
@@ -172,7 +172,7 @@ class VAE(AbstractGenerative):
         return mean, log_variance
 
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
-        """Returns the mean example for latent coordinates."""
+        """Returns the mean example for given latent coordinates."""
         return self.observation.mean(self.decode_to_shape(z))
 
     @names_call
@@ -190,7 +190,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the evidence lower bound with beta = 1, with the divergence in closed form.
+        """Returns the evidence lower bound (ELBO) of each example, with the KL divergence in closed form.
 
         See equations (1) and (2) of the module docstring.
         """
@@ -204,7 +204,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
-        """Returns the importance-weighted bound with this number of draws for each example.
+        """Returns the importance-weighted lower bound on log p(x) for each example, with ``draws`` draws of z.
 
         See equation (3) of the module docstring.
         """
@@ -220,7 +220,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the lower bound of log p(x).
+        """Returns a lower bound on log p(x) of each example (importance-weighted ELBO).
 
         See equation (3) of the module docstring.
         """
@@ -228,7 +228,7 @@ class VAE(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Draws new examples: z from N(0, I), then x from p(x | z)."""
+        """Draws new examples: latent coordinates z from N(0, I), then examples x from p(x | z)."""
         with self.at_rest():
             generator = self.generator(seed)
             return self.observation.draw(self.decode_to_shape(self.noise(n, (self.latent,), generator)), generator)

@@ -1,4 +1,4 @@
-"""Validates points and the vectors of a vector field at these points."""
+"""Validates points, and the vectors that a vector field returns at these points."""
 
 from math import prod
 from typing import Any

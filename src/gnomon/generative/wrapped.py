@@ -47,7 +47,7 @@ class DistributionModel(AbstractGenerative):
 
     @names_call("DistributionModel(module)")
     def distribution(self) -> Any:
-        """Returns the distribution at the current parameters of the module."""
+        """Returns the torch distribution that the wrapped module returns at its current parameters."""
         made = self.module()
         if not hasattr(made, "log_prob") or tuple(made.event_shape) != self.shape:
             events = tuple(made.event_shape) if hasattr(made, "event_shape") else "no events"
@@ -65,7 +65,7 @@ class DistributionModel(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Returns new examples; the distribution draws from torch's random state, which is restored."""
+        """Returns n new examples of the wrapped distribution; torch's random state is restored."""
         count = check_integer("n", n, least=0)
         with self.at_rest(), random_state(check_seed(seed)):
             return self.distribution().sample((count,))

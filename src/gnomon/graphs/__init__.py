@@ -1,4 +1,4 @@
-"""Graph networks: which graphs they can distinguish, and how far information spreads between nodes.
+"""Graph networks: measures which graphs they can distinguish, and how far information spreads between nodes.
 
 Contains: oversmoothing, influence and reach, spectra, Weisfeiler-Leman classes, permutation errors, filter responses.
 Does not contain: layers on graphs (`gnomon.models`).

@@ -18,7 +18,7 @@ __all__ = ["neighbor_attention_entropy"]
 
 @names_call
 def neighbor_attention_entropy(attention: Any) -> Float[Tensor, " nodes"]:
-    """Returns the entropy of the attention weights of each node, in nats.
+    """Returns for each node the entropy of its attention weights over neighbors, in nats.
 
     See equation (1) of the module docstring.
 

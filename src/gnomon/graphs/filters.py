@@ -1,4 +1,4 @@
-"""Measures the frequency response of a graph layer that is linear in the features.
+"""Measures how a linear graph layer amplifies or damps each graph frequency (Laplacian eigenvector).
 
     L = U diag(lambda) U^T,   response(lambda_k) = u_k . f(u_k),   leak_k = |f(u_k) - response u_k| / |f(u_k)|   (1)
 
@@ -21,7 +21,7 @@ __all__ = ["FilterResponse", "filter_response"]
 
 @dataclass(frozen=True, slots=True)
 class FilterResponse(Result):
-    """Result: a layer's response at each graph frequency, and the fraction of the output at other frequencies.
+    """Result: a graph layer's factor at each graph frequency, and the fraction of the output at other frequencies.
 
     >>> FilterResponse((0.0, 2.0), (1.0, 0.2), (0.0, 0.0)).verdict
     'A low-pass filter: a response of 1 at the lowest frequency and 0.2 at the highest; up to 0.0% of an output is at
@@ -43,14 +43,14 @@ class FilterResponse(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the response over the frequency."""
+        """Plots the factor by which the graph layer multiplies each graph frequency."""
         marks = (Scatter("response", list(self.frequencies), list(self.response)),)
         return (Plot("Filter", marks, Axis("frequency"), Axis("response")),)
 
 
 @names_call
 def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> FilterResponse:
-    """Returns the response of a linear layer or function of node features at each frequency of a graph.
+    """Returns the factor by which a linear graph layer multiplies each frequency of a graph.
 
     See equation (1) of the module docstring.
 

@@ -50,7 +50,7 @@ def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
 
 
 def call_on_graph(module: nn.Module, x: Tensor, graph: Any) -> Any:
-    """Calls a network on features and a graph: ``module(x, graph)`` for matrices and edge lists.
+    """Calls a network on node features and a graph, with the arguments that its forward method expects.
 
     An object with ``edge_index`` (Data of PyTorch Geometric) is passed whole, with these features, if forward takes one
     argument, and as ``module(x, edge_index)`` otherwise.

@@ -1,4 +1,4 @@
-"""Measures oversquashing and reach: how much the features of one node influence the output at another node.
+"""Measures how much the features of one node influence the output at another node of a graph.
 
     I[i, j] = |dh_i / dx_j|                                                                                (1)
 
@@ -29,7 +29,7 @@ MIN_RELATIVE_INFLUENCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class NodeInfluence(Result):
-    """Result: the influence of every node on every other node, with hops and effective resistances.
+    """Result: the influence of every node on every other node, with their distances in the graph.
 
     See equation (1) of the module docstring.
 
@@ -47,13 +47,15 @@ class NodeInfluence(Result):
 
     @property
     def faintest(self) -> float:
-        """Returns the median influence at the largest distance reached, relative to a node's influence on itself."""
+        """Returns the median influence between nodes at the largest distance reached, relative to a node's own
+        influence.
+        """
         own = self.matrix.diag().median()
         return float(self.matrix[self.hops == self.reach].median() / own)
 
     @property
     def verdict(self) -> str:
-        """States how far the influence of nodes reaches."""
+        """States how many steps away in the graph nodes still influence each other."""
         return (
             f"Nodes see {self.reach} hops in a graph of diameter {self.diameter}. At that distance their influence is "
             f"{self.faintest:.1e} of their influence on themselves (rank correlation with resistance: "
@@ -72,7 +74,7 @@ class NodeInfluence(Result):
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the influence matrix, and influence over effective resistance."""
+        """Plots the influence between all nodes, and the influence over their effective resistance (distance)."""
         pairs = (self.hops > 0) & torch.isfinite(self.resistance) & (self.matrix > 0)
         points = Scatter("pairs of nodes", self.resistance[pairs].tolist(), self.matrix[pairs].tolist())
         return (

@@ -28,7 +28,7 @@ EQUIVARIANCE_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class PermutationError(Result):
-    """Result: the largest error over the permutations tried; ``kind`` says whether outputs belong to nodes or graphs.
+    """Result: the largest error of a graph network over several reorderings of the nodes.
 
     See equation (2) of the module docstring.
 
@@ -42,7 +42,7 @@ class PermutationError(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether the order of nodes changes the output."""
+        """Says whether the order in which nodes are listed changes the output."""
         rule = (
             "the outputs should be permuted like the nodes" if self.kind == "nodes" else "the output should not change"
         )
@@ -52,7 +52,7 @@ class PermutationError(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the output depends on the order of nodes."""
+        """Returns a finding if the output depends on the order in which nodes are listed."""
         if self.error <= EQUIVARIANCE_TOLERANCE:
             return ()
         return (
@@ -60,14 +60,14 @@ class PermutationError(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the error next to the rounding error."""
+        """Plots the error of the output under reordered nodes next to the size of rounding errors."""
         bars = Bars("error", ["measured", "rounding"], [self.error, EQUIVARIANCE_TOLERANCE])
         return (Plot("Error under permutations", (bars,), Axis("relative error", log=True)),)
 
 
 @names_call
 def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations: int = 4) -> PermutationError:
-    """Measures how much outputs depend on the order of nodes.
+    """Measures how much the outputs of a graph network depend on the order in which nodes are listed.
 
     See equation (2) of the module docstring.
 

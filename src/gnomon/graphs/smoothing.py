@@ -45,7 +45,7 @@ class Oversmoothing(Result):
 
     @property
     def rate(self) -> float:
-        """Returns the fitted factor by which differences between nodes change from layer to layer."""
+        """Returns the factor by which differences between node features change per layer, fitted over all layers."""
         points = [(i, log(d)) for i, d in enumerate(self.distance) if d > ROUNDING_SHARE]
         if len(points) < 2:
             return 0.0
@@ -55,7 +55,7 @@ class Oversmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """Says how similar nodes are at the last layer."""
+        """Says how similar the features of nodes are at the last layer."""
         depth = len(self.layers)
         each = (
             f" Each layer multiplies this difference by {self.rate:.2g} (linear network: {self.predicted:.2g})."
@@ -70,7 +70,7 @@ class Oversmoothing(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if nodes can no longer be distinguished."""
+        """Returns a finding if the features of nodes can no longer be distinguished."""
         if self.distance[-1] >= MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.distance) if d < MIN_RELATIVE_DISTANCE)
@@ -78,7 +78,7 @@ class Oversmoothing(Result):
         return (Finding(kinds.OVERSMOOTHED, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the differences between nodes by layer, with the rate that theory predicts."""
+        """Plots the differences between node features by layer, with the rate that theory predicts."""
         depth = list(range(1, len(self.distance) + 1))
         theory = [self.distance[0] * self.predicted ** (i - 1) for i in depth]
         lines = (Scatter("measured", depth, list(self.distance), 0), Line("linear network", depth, theory, color=0))
@@ -96,7 +96,7 @@ class Oversmoothing(Result):
 
 @names_call
 def propagation_norm(graph: Any) -> float:
-    """Returns the spectral norm of the propagation matrix of a graph convolution; at most 1, so features never blow up.
+    """Returns the spectral norm of a graph convolution's propagation matrix; at most 1, so features cannot blow up.
 
         |D^(-1/2) (A + I) D^(-1/2)|_2 = 1    for every undirected graph, with eigenvector D^(1/2) 1              (1)
 
@@ -198,7 +198,7 @@ def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) ->
 
 
 def _alike(a: Tensor) -> Tensor:
-    """Returns an orthonormal basis of fully smoothed features: 1 and sqrt(degree + 1) on each connected component."""
+    """Returns an orthonormal basis of the node features that graph convolutions leave unchanged (fully smoothed)."""
     together = ~torch.isinf(distances(a))
     columns = []
     for row in {tuple(r) for r in together.tolist()}:

@@ -22,7 +22,7 @@ ZERO_EIGENVALUE_SHARE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class GraphSpectrum(Result):
-    """Result: eigenvalues of the Laplacian and of the normalized Laplacian in increasing order.
+    """Result: eigenvalues of a graph's Laplacian and of its normalized Laplacian, in increasing order.
 
     See equation (1) of the module docstring.
 
@@ -35,22 +35,24 @@ class GraphSpectrum(Result):
 
     @property
     def components(self) -> int:
-        """Returns the number of connected components, which is the number of zero eigenvalues."""
+        """Returns the number of connected components of the graph, which is the number of zero eigenvalues."""
         return sum(v <= ZERO_EIGENVALUE_SHARE * max(self.laplacian[-1], 1.0) for v in self.laplacian)
 
     @property
     def bipartite(self) -> bool:
-        """Returns whether a connected component with edges is bipartite, so that 2 is a Laplacian eigenvalue."""
+        """Returns whether a connected component of the graph is bipartite, so that 2 is an eigenvalue."""
         return self.normalized[-1] >= 2 - 1e-9
 
     @property
     def verdict(self) -> str:
-        """Reports the number of connected components, and the spectral gap."""
+        """States the number of connected components of the graph, and the spectral gap (smallest nonzero
+        eigenvalue).
+        """
         gap = next((v for v in self.normalized if v > ZERO_EIGENVALUE_SHARE), 0.0)
         return f"{len(self.laplacian)} nodes in {self.components} connected components; spectral gap {gap:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the spectra of the Laplacian and of the normalized Laplacian."""
+        """Plots the eigenvalues of the graph's Laplacian and normalized Laplacian."""
         ranks = list(range(len(self.laplacian)))
         lines = (Line("L", ranks, list(self.laplacian)), Line("normalized", ranks, list(self.normalized)))
         return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)
@@ -81,7 +83,7 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
 
 @names_call
 def effective_resistance(graph: Any) -> Tensor:
-    """Returns the effective resistance between all pairs of nodes.
+    """Returns the effective resistance between all pairs of nodes, a distance that counts parallel paths.
 
         R_ij = (e_i - e_j).L^+ (e_i - e_j)                                                                 (1)
 
@@ -103,7 +105,7 @@ def effective_resistance(graph: Any) -> Tensor:
 
 @names_call
 def distances(graph: Any) -> Tensor:
-    """Returns the number of edges on the shortest path between all pairs of nodes; infinite without a path.
+    """Returns the number of edges on the shortest path between all pairs of nodes; infinite if there is none.
 
     Cost: nodes^2 times the diameter.
 

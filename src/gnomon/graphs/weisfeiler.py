@@ -1,4 +1,4 @@
-"""Weisfeiler-Leman colors: which graphs message passing networks can distinguish.
+"""Computes which graphs message passing networks can distinguish, by the Weisfeiler-Leman test.
 
     color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                     (1)
 
@@ -27,7 +27,7 @@ OUTPUT_TOLERANCE = 1e-5
 
 @names_call
 def weisfeiler_leman_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """Returns the Weisfeiler-Leman colors of the nodes of every graph; equal numbers mean equal colors.
+    """Returns a label (color) for each node of every graph; message passing cannot distinguish nodes of equal color.
 
         color_{l+1}(i) = name of (color_l(i), multiset of color_l over the neighbors of i)                 (1)
 
@@ -56,7 +56,7 @@ def weisfeiler_leman_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class WeisfeilerLehmanClasses(Result):
-    """Result: classes of graphs by their node colors, and by the outputs of a network if one was given.
+    """Result: classes of graphs that message passing can distinguish, and classes that a given network distinguishes.
 
     ``missed`` are pairs that colors distinguish and the network does not.
 
@@ -86,7 +86,7 @@ class WeisfeilerLehmanClasses(Result):
         return (Finding(kinds.GRAPHS_NOT_TOLD_APART, "", values, (Value("pairs", len(self.missed)),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of graphs in each class."""
+        """Plots the number of graphs in each class that message passing cannot distinguish."""
         sizes = Counter(self.by_colors)
         return (Plot("Classes", (Bars("graphs", [str(k) for k in sizes], list(sizes.values())),), Axis("graphs")),)
 

@@ -43,8 +43,9 @@ MIN_PAIRS_PER_THREAD = 2**17
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The bytes that a kernel computation needs: ``result`` for the kernel, ``workspace`` for ``tile`` pairs at a
-    time."""
+    """The bytes that a kernel computation needs: ``result`` for the kernel matrix, ``workspace`` for ``tile`` pairs of
+    points at a time.
+    """
 
     result: int
     workspace: int
@@ -53,7 +54,7 @@ class Needs:
 
     @property
     def memory(self) -> int:
-        """The peak memory in bytes: result and workspace."""
+        """The peak memory of a kernel computation in bytes: the result and the workspace."""
         return self.result + self.workspace
 
 
@@ -84,21 +85,23 @@ class KernelCost(Record):
 
     @property
     def memory(self) -> int:
-        """The peak memory in bytes: result and workspace."""
+        """The peak memory of a kernel computation in bytes: the result and the workspace."""
         return self.result + self.workspace
 
     @property
     def first_call(self) -> float:
-        """The seconds of the first kernel in a new process: setup, compilation, and the kernel itself."""
+        """The seconds until the first kernel matrix in a new process is ready: setup, compilation, and the kernel
+        itself.
+        """
         return self.setup + self.compilation + self.seconds
 
     @property
     def fits(self) -> bool:
-        """Whether the peak memory fits into the free memory."""
+        """Whether the peak memory of the kernel computation fits into the free memory of the machine."""
         return self.memory <= self.free
 
     def __str__(self) -> str:
-        """Returns one sentence with memory and time."""
+        """Returns one sentence that states the memory and the time that the kernel matrix needs."""
         verdict = "fits" if self.fits else "does not fit"
         time = f"about {self.seconds:.2g} s"
         if self.compilation > 0:
@@ -113,7 +116,8 @@ class KernelCost(Record):
 
 
 def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: int, memory: int | None) -> Needs:
-    """Returns the memory that a plan needs for the kernels of n1 x n2 pairs of points.
+    """Returns the memory needed to compute the kernels between n1 and n2 points with a given plan (one formula per
+    layer).
 
     >>> from gnomon.program.read import read
     >>> from gnomon.kernels.plan import plan
@@ -132,7 +136,7 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
 
 
 def _keep(plan: LimitPlan) -> list[int]:
-    """Returns how many numbers each step stores per input: features, and variances before activations."""
+    """Returns the number of values that each layer stores per input: features, and variances before activations."""
     kept = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
         size = int(torch.Size(step.grid).numel())
@@ -145,7 +149,7 @@ def _keep(plan: LimitPlan) -> list[int]:
 
 
 def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
-    """Returns roughly how long torch takes for a kernel without compiled loops, from the size of its arrays.
+    """Returns a rough estimate of the seconds that torch needs for a kernel without compiled loops, from array sizes.
 
     Only the choice of the engine depends on it: activations take most of the time, in proportion to their entries.
 

@@ -1,4 +1,4 @@
-"""Checks the inputs of kernels: they must be finite floating-point batches of one shape."""
+"""Checks the inputs of kernel functions: they must be finite floating-point batches of one shape."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -63,7 +63,7 @@ def takes_tokens(net: nn.Module) -> bool:
 
 
 def second(x1: Tensor, x2: Any) -> Tensor:
-    """Checks the second set of points x2 like the first; it must have the same shape and device."""
+    """Checks the second set of points x2 of a kernel: its points must have the shape and device of the first set."""
     y = points(x2, "x2", tokens=not x1.is_floating_point())
     if y.shape[1:] != x1.shape[1:]:
         found = f"x1 has inputs of shape {tuple(x1.shape[1:])} and x2 of shape {tuple(y.shape[1:])}"

@@ -1,4 +1,4 @@
-"""Computes what theory predicts for every layer: signal size, and how similar different inputs become.
+"""Predicts two numbers for every layer of an infinitely wide network: signal size, and how similar two inputs become.
 
     q_l = mean_i K_l(x_i, x_i),    c_l = mean_{i != j} K_l(x_i, x_j) / sqrt(K_l(x_i, x_i) K_l(x_j, x_j))           (1)
 
@@ -25,7 +25,9 @@ from gnomon.kernels.rules.base import diagonal
 
 @dataclass(frozen=True, slots=True)
 class LimitLayer(Record):
-    """One step of an infinitely wide network: its path in the module, its kind, mean square and correlation."""
+    """What theory predicts after one layer of an infinitely wide network: mean square, and correlation between
+    inputs.
+    """
 
     where: str
     kind: str
@@ -35,7 +37,8 @@ class LimitLayer(Record):
 
 @names_call
 def layers(limit: Limit, x: Any) -> tuple[LimitLayer, ...]:
-    """Returns second moments and correlations after every step of an infinitely wide network, on a few points.
+    """Returns the predicted mean squares and correlations after every layer of an infinitely wide network, on a few
+    points.
 
         q_l = mean_i K_l(x_i, x_i)                                                                           (1)
 

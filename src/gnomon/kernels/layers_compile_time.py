@@ -1,4 +1,4 @@
-"""Estimates how long compiling takes before the layers of a program can be computed."""
+"""Estimates the compilation time before `layers` can predict signal sizes and correlations in a network."""
 
 from gnomon.expectations.compile_time import compile_seconds
 from gnomon.kernels.duals import Quadrature
@@ -9,7 +9,8 @@ __all__ = ["layers_compile_seconds"]
 
 
 def layers_compile_seconds(program: Program, pairs: int | None = None) -> float:
-    """Returns the approximate compilation seconds before `layers` can run; activations without a closed form need it.
+    """Returns the approximate compilation seconds before `layers` can run; only activations without a closed form need
+    it.
 
     ``pairs`` is the number of covariances below each activation, if it is known.
     Cost: 50 ms for each such activation.

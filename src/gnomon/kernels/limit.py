@@ -114,17 +114,19 @@ class Limit(Record):
 
     @names_call("limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
-        """Returns E[f(x1) f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        """Returns the NNGP kernel E[f(x1) f(x2)] of each output f at initialization as a matrix (n1, n2)."""
         return self._kernels(x1, x2, ("nngp",))["nngp"]
 
     @names_call("limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
-        """Returns E[grad f(x1) . grad f(x2)] per output: (n1, n2), exactly symmetric for ``x2=None``."""
+        """Returns the NTK E[grad f(x1) . grad f(x2)] of each output f (gradients over parameters) as a matrix (n1,
+        n2).
+        """
         return self._kernels(x1, x2, ("ntk",))["ntk"]
 
     @names_call("limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Returns both kernels, computed together, as a record with ``.nngp`` and ``.ntk``."""
+        """Returns both infinite-width kernels, computed together, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
@@ -138,7 +140,8 @@ class Limit(Record):
         *,
         tile: int | None = None,
     ) -> Any:
-        """Writes kernels to a Zarr store, tile by tile; a second call after an interruption continues the first.
+        """Writes kernel matrices to a Zarr store on disk, tile by tile; a second call after an interruption continues
+        the first.
 
         Returns the open group, with one array per kind. ``tile`` is the side of a tile; by default it takes seconds,
         and four times its bytes fit the memory: it is computed, mirrored, packed and written, which takes 1.15 times
@@ -161,11 +164,13 @@ class Limit(Record):
 
     @names_call("limit(module).program(x)")
     def program(self, x: Any) -> Program:
-        """Returns the program (list of layers) that the limit reads from the module, for inputs like x."""
+        """Returns the list of layers that gnomon reads from the module, for inputs like x."""
         return self.plan(points(x, "x", tokens=takes_tokens(self.module))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """Returns the program with a kernel rule for each step, for inputs like x; cached until the module changes."""
+        """Returns the list of layers with a kernel formula for each layer, for inputs like x; cached until the module
+        changes.
+        """
         return self._plans.plan(x)
 
     @names_call("limit(module).cost(n1)")
@@ -177,7 +182,7 @@ class Limit(Record):
         shape: tuple[int, ...] | None = None,
         kind: tuple[str, ...] = ("nngp", "ntk"),
     ) -> KernelCost:
-        """Estimates memory and time of kernels between n1 and n2 points; takes a few seconds.
+        """Estimates the memory and the time of kernel matrices between n1 and n2 points; takes a few seconds.
 
         Pass the points themselves if you have them: activations without a closed form take longer at large
         variances and for nearly parallel points. Numbers of points stand for standard normal inputs, of the ``shape``
@@ -223,11 +228,11 @@ class Limit(Record):
         return layers_compile_seconds(made.program, n * n * made.activation_entries(numeric=True)) + loops
 
     def _loops_wait(self, x: Tensor) -> float:
-        """Returns the seconds to compile kernel loops; torch can compute these kernels without compiling."""
+        """Returns the seconds to compile the loops that would compute this kernel faster than torch."""
         return self._prepare(x).compile_seconds(x, self.dtype)
 
     def _uses_loops(self, x: Tensor, size: tuple[int, int]) -> bool:
-        """Whether compiled loops would compute a kernel of this size for inputs like x."""
+        """Whether compiled loops, and not torch, would compute a kernel of this size for inputs like x."""
         sides = (x[:1].expand(size[0], *x.shape[1:]), x[:1].expand(size[1], *x.shape[1:]))
         engine = self._plans.engine(sides, self.dtype, compiled=self.compiled, tentative=True)
         return engine.compiled is not None
@@ -236,7 +241,7 @@ class Limit(Record):
         return Prepared(self.plan(x), None) if self.compiled is False else self._plans.prepare(x)
 
     def _tile_side(self, x: Tensor, word: int) -> int:
-        """Returns the side of the tiles of a stored kernel, chosen such that each tile takes a few seconds."""
+        """Returns the side of the tiles in which a kernel is stored, chosen such that each tile takes a few seconds."""
         room = len(x) if self.memory is None else isqrt(self.memory // (TILE_COPIES * word))
         most = max(1, min(len(x), MAX_TILE_POINTS, room))
         time = seconds(lambda k1, k2: self._kernels(x[:k1], None, ("ntk",)), most, most, symmetric=True)

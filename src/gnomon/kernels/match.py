@@ -1,4 +1,4 @@
-"""Finds the dual of an elementwise expression: a closed form if there is one, else quadrature.
+"""Finds the Gaussian expectations of an elementwise expression: a closed form if there is one, else quadrature.
 
 An expression is brought to the form  outer * g(inner * x) + shift  or to a polynomial.
 
@@ -41,18 +41,18 @@ MAX_POLYNOMIAL_DEGREE = 12
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An elementwise expression that can be called, and compared by value."""
+    """An elementwise expression such as x * sigmoid(x), as a function that can be called and compared by value."""
 
     tree: Expression
 
     def __call__(self, u: Tensor) -> Tensor:
-        """Returns the value of the expression at u."""
+        """Returns the value of the elementwise expression at u."""
         result: Tensor = evaluate(self.tree, u)
         return result
 
 
 def dual_of(tree: Expression) -> AbstractDual:
-    """Returns the dual (Gaussian expectations) of an elementwise expression."""
+    """Returns the object that computes Gaussian expectations (the dual) of an elementwise expression."""
     coefficients = polynomial(tree)
     if coefficients is not None:
         return Identity() if coefficients == (0.0, 1.0) else Polynomial(coefficients)
@@ -67,7 +67,7 @@ def dual_of(tree: Expression) -> AbstractDual:
 
 
 def polynomial(tree: Any) -> tuple[float, ...] | None:
-    """Returns the coefficients (constant first) of an expression that is a polynomial; None otherwise."""
+    """Returns the coefficients, constant first, if an elementwise expression is a polynomial; None otherwise."""
     match tree:
         case Variable():
             return 0.0, 1.0
@@ -98,7 +98,9 @@ def polynomial(tree: Any) -> tuple[float, ...] | None:
 
 
 def _affine(tree: Any) -> tuple[float, Any, float]:
-    """Writes an expression as outer * core + shift, with no constant factor or summand left in the core."""
+    """Writes an elementwise expression as outer * core + shift, so that the core has no constant factor or summand
+    left.
+    """
     match tree:
         case Apply(name="neg", args=(x,)):
             return _shift(_affine(x), -1.0, 0.0)
@@ -128,7 +130,9 @@ def _shift(form: tuple[float, Any, float], scale: float, shift: float) -> tuple[
 
 
 def _closed_form(core: Any) -> tuple[AbstractDual, float, float] | None:
-    """Returns (dual of g, factor, scale) if an expression is factor * g(scale * x) for a g with a closed form."""
+    """Returns (dual of g, factor, scale) if an expression is factor * g(scale * x) with Gaussian expectations of g
+    known.
+    """
     if not isinstance(core, Apply) or not core.args:
         return None
     argument = core.args[0]
@@ -171,7 +175,7 @@ def _name(core: Apply) -> AbstractDual | None:
 
 
 def _exponential(argument: Any) -> tuple[AbstractDual, float, float] | None:
-    """Returns the dual if the argument of an exponential is k + s x or k - q x^2; None otherwise."""
+    """Returns the Gaussian expectations of an exponential whose argument is k + s x or k - q x^2; None otherwise."""
     straight, square = slope_and_intercept(argument), polynomial(argument)
     if straight is not None and straight[0] != 0.0:
         return Exp(), exp(straight[1]), straight[0]

@@ -1,4 +1,4 @@
-"""Estimates kernels by averaging over newly initialized copies of a module, with standard errors.
+"""Estimates NNGP and NTK kernels by averaging over newly initialized copies of a module, with standard errors.
 
     NNGP ~ mean over copies of f(x) f(x')              NTK ~ mean over copies of grad f(x) . grad f(x')        (1)
     standard error = standard deviation over copies / sqrt(draws)                                            (2)
@@ -62,7 +62,7 @@ def sampled_limit(
     width: int | None = None,
     seed: int = 0,
 ) -> "SampledLimit":
-    """Returns an object that estimates kernels of any module, by averaging over newly initialized copies.
+    """Returns an object that estimates NNGP and NTK kernels of any module, by averaging over newly initialized copies.
 
     Args:
         module: the module; it is neither run nor changed, copies of it are. Or a function that builds a module: each
@@ -113,7 +113,7 @@ class SampledLimit(Record):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises an error if a setting has the wrong type or range."""
+        """Raises an error if a setting of the kernel estimate has the wrong type or range."""
         if isinstance(self.module, nn.Module):
             object.__setattr__(self, "module", inner_module(self.module))
         if isinstance(self.module, nn.Module) or not callable(self.module):
@@ -133,19 +133,21 @@ class SampledLimit(Record):
 
     @names_call("sampled_limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
-        """Returns the estimated NNGP; ``__call__`` also gives its standard error."""
+        """Returns the NNGP kernel estimated from newly initialized copies; ``__call__`` also gives its standard
+        error.
+        """
         return self(x1, x2).nngp
 
     @names_call("sampled_limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
-        """Returns the estimated NTK; ``__call__`` also gives its standard error."""
+        """Returns the NTK estimated from newly initialized copies; ``__call__`` also gives its standard error."""
         result = self(x1, x2).ntk
         assert result is not None  # always estimated
         return result
 
     @names_call("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
-        """Returns both kernels with their standard errors.
+        """Returns the NNGP and NTK kernels, estimated from newly initialized copies, with their standard errors.
 
         See equations (1) and (2) of the module docstring.
         """
@@ -188,7 +190,7 @@ class SampledLimit(Record):
 
 
 def _measure(net: nn.Module) -> dict[str, Law]:
-    """Returns the standard deviations of the current weights and biases (as a `Law`) of each layer, by path."""
+    """Returns the root mean squares of the current weights and biases of each layer, by the path of the layer."""
     found = {}
     for path, module in net.named_modules():
         if isinstance(module, LINEAR_OR_CONVOLUTION):
@@ -198,7 +200,7 @@ def _measure(net: nn.Module) -> dict[str, Law]:
 
 
 def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> dict[str, float]:
-    """Draws all parameters of a network anew; returns their squared scales in the NTK parametrization.
+    """Draws all parameters of a network anew; returns the squared scale of each parameter in the NTK parametrization.
 
     With ``keep`` a module that cannot be drawn stays as it is.
     """
@@ -253,8 +255,9 @@ def _draw(module: Any, law: Law) -> None:
 
 
 def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
-    """Returns the squared scale s^2 of a parameter written as s theta, with theta of variance one (NTK
-    parametrization)."""
+    """Returns the squared scale s^2 of a parameter written as s theta, if theta has variance one (NTK
+    parametrization).
+    """
     if not isinstance(module, LINEAR_OR_CONVOLUTION):
         if isinstance(getattr(module, name), nn.Parameter) and getattr(module, name).dim() < 2:
             return 1.0
@@ -267,7 +270,7 @@ def _ntk_scale(path: str, module: Any, name: str, init: Init) -> float:
 
 
 def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
-    """Returns the number of inputs in the first set, and both sets as one batch."""
+    """Returns the number of inputs in the first set x1, and both sets joined to one batch."""
     if not _is_structured(x1):
         x = points(x1, "x1", tokens=takes_tokens(module)).detach()
         return len(x), x if x2 is None else torch.cat([x, second(x, x2).detach()])
@@ -277,18 +280,20 @@ def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
 
 
 def _is_structured(x: Any) -> bool:
-    """Returns whether inputs are named or several arguments, or graphs, and not one table of numbers."""
+    """Returns whether inputs are named arguments, several arguments or graphs, and not one tensor."""
     several = isinstance(x, tuple) and any(isinstance(t, Tensor) and t.dim() for t in x)
     return isinstance(x, Mapping) or several or graph_list(x) is not None
 
 
 def _adapt(net: nn.Module, x: Any) -> nn.Module:
-    """Returns the module wrapped such that it accepts both input sets joined in one batch."""
+    """Wraps a network that takes several arguments, such that it accepts both input sets joined in one batch."""
     return adapt_inputs(net, x)[0] if _is_structured(x) else net
 
 
 def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
-    """Returns NNGP and NTK of one network (2, n, n), averaged over outputs, with one Jacobian in memory at a time."""
+    """Returns NNGP and NTK of one finite network as (2, n, n), averaged over outputs, one Jacobian in memory at a
+    time.
+    """
     n = count(x)
     out = run(net, x)
     out = out if isinstance(out, Tensor) else output_tensor(out)

@@ -1,4 +1,4 @@
-"""Checks options that exact and sampled infinite-width limits share."""
+"""Checks the options that exact and sampled infinite-width kernels share."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ Parametrization = Literal["standard", "ntk"]
 
 
 def check_options(parametrization: Any, dtype: Any) -> None:
-    """Raises an error for an unknown parametrization or dtype.
+    """Raises an error if the parametrization or the dtype of a kernel is unknown.
 
     >>> check_options("ntk", torch.float64)
     """

@@ -1,4 +1,4 @@
-"""Plans how to compute an infinite-width limit: the rule of each step, and which covariances it needs.
+"""Plans the computation of an infinite-width kernel: the formula of each layer, and which covariances it needs.
 
 Covariances between different positions are kept only if a later step sums over them (pooling, attention); all
 else needs equal positions only. Variances of each point are needed only below nonlinearities.
@@ -56,7 +56,9 @@ LINEAR_TEMPORARIES = 2
 
 @dataclass(frozen=True, slots=True)
 class LimitPlan:
-    """A program with a kernel rule for each step; ``full[i]`` and ``own[i]`` say which covariances step i needs."""
+    """A network's layers with a kernel formula for each; ``full[i]`` and ``own[i]`` say which covariances layer i
+    needs.
+    """
 
     program: Program
     rules: tuple[AbstractRule | DataRule, ...]
@@ -66,17 +68,17 @@ class LimitPlan:
 
     @property
     def data_rule(self) -> DataRule:
-        """The rule of the input step, for programs with a single input."""
+        """The formula of the input layer, for networks with a single input."""
         rule = self.rules[0]
         assert isinstance(rule, DataRule)  # callers use this property only for programs whose first step is the data
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
-        """Returns how many numbers one pair of points needs at the peak of the computation."""
+        """Returns how many numbers a kernel computation holds for one pair of points at its memory peak."""
         return self._peak(2 if tangent else 1)
 
     def activation_entries(self, *, numeric: bool = False) -> int:
-        """Returns the number of covariances that activations of one pair of points transform.
+        """Returns the number of covariances that the activations of the network transform for one pair of points.
 
         ``numeric`` counts only activations without a closed form.
         """
@@ -87,7 +89,7 @@ class LimitPlan:
         )
 
     def point_entries(self) -> int:
-        """Returns how many numbers one point needs at the peak of the computation."""
+        """Returns how many numbers a kernel computation holds for one point at its memory peak."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
         return sum(sizes) + CLOSED_TEMPORARIES * max(sizes, default=0) + 1
 
@@ -113,7 +115,7 @@ def _temporaries(rule: AbstractRule | DataRule) -> int:
 def plan(
     program: Program, module: nn.Module, init: Init, *, standard: bool, duals: dict[Any, AbstractDual] | None = None
 ) -> LimitPlan:
-    """Chooses a kernel rule for each step of a program, given the distribution of its initial weights.
+    """Chooses a kernel formula for each layer of a network, given the distribution of its initial weights.
 
     ``duals`` caches the duals of earlier expressions; new ones are added.
     """
@@ -126,9 +128,7 @@ def plan(
 def _forms(
     program: Program, rules: tuple[AbstractRule | DataRule, ...]
 ) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
-    """Finds, from the output backward, which steps need covariances of all pairs of positions, not only equal
-    positions.
-    """
+    """Finds which layers need covariances between all pairs of positions, and which only between equal positions."""
     count = len(program.steps)
     full, own, last = [False] * count, [None] * count, [count] * count
     forms: list[bool | None] = list(own)
@@ -195,7 +195,7 @@ def _rule(
 
 
 def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:
-    """Returns the dual of an expression; layers with the same activation share one object."""
+    """Returns the Gaussian expectations of an activation; layers with the same activation share one object."""
     try:
         if tree not in duals:
             duals[tree] = dual_of(tree)

@@ -1,4 +1,5 @@
-"""Prepares a limit: reads the module, chooses a rule for each step, and decides between compiled loops and torch.
+"""Prepares the kernels of a module: reads its layers, chooses their formulas, and decides between compiled loops and
+torch.
 
 A module is prepared once for each shape of inputs, and again when anything about it has changed.
 
@@ -33,27 +34,30 @@ PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dt
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan, and the compiled loops that can run it (None: torch runs it)."""
+    """The kernel formulas of a module's layers, and the compiled loops that can run them (None: torch runs them)."""
 
     plan: LimitPlan
     compiled: CompiledPlan | None
 
     def compile_seconds(self, sample: Tensor, dtype: torch.dtype) -> float:
-        """Returns the approximate seconds to compile loops for points like the sample; 0 if the loops are cached."""
+        """Returns the approximate seconds to compile kernel loops for points like the sample; 0 if the loops are
+        cached.
+        """
         if self.compiled is None or not accepts_points((sample, sample), dtype):
             return 0.0
         return self.compiled.compile_seconds(dtype)
 
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Returns workspace bytes of the compiled loops for ``count`` points like the sample; None if torch runs the
-        plan."""
+        """Returns the workspace in bytes of compiled kernel loops for ``count`` points; None if torch computes the
+        kernel.
+        """
         if self.compiled is None or not accepts_points((sample, sample), dtype):
             return None
         return self.compiled.workspace(sample, count, dtype)
 
 
 def compiled_loops(plan: LimitPlan) -> CompiledPlan | None:
-    """Returns the compiled loops for a plan; None if they do not support it, or if numba is missing.
+    """Returns the compiled kernel loops for a network; None if the loops do not support it, or if numba is missing.
 
     Loops are compiled by their first run.
 
@@ -82,7 +86,7 @@ def _numba_is_installed() -> bool:
 
 @dataclass(slots=True)
 class PlanCache:
-    """Caches the plans of one module for one initialization, by input shape.
+    """Caches the kernel formulas chosen for one module and one initialization, by input shape.
 
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> cache = PlanCache(net, "torch", standard=True)
@@ -103,11 +107,13 @@ class PlanCache:
     _torch_seconds: float = 0.0
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """Returns the plan for inputs like x; only the shape of x matters."""
+        """Returns the kernel formula of each layer for inputs like x; only the shape of x matters."""
         return self.prepare(x).plan
 
     def prepare(self, x: Tensor) -> Prepared:
-        """Returns the plan for inputs like x, with compiled loops if they support it."""
+        """Returns the kernel formula of each layer for inputs like x, with compiled loops if they support the
+        network.
+        """
         if self.init == "measured":  # not cached, because any weight may have changed since the last call
             return self._prepare(x)
         now = _Snapshot.of(self.net)
@@ -125,7 +131,8 @@ class PlanCache:
     def engine(
         self, points: tuple[Tensor, Tensor], dtype: torch.dtype, *, compiled: bool | None, tentative: bool = False
     ) -> Prepared:
-        """Returns the plan with the engine for these points; compiled loops are chosen once they save time.
+        """Decides whether compiled loops or torch compute the kernel of these points; compiled loops run once they save
+        time.
 
         Torch computes kernels until that has taken about as long, in all, as loading or compiling loops takes. The
         times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not
@@ -145,7 +152,7 @@ class PlanCache:
         return Prepared(prepared.plan, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leaves out cached plans when pickled; another process reads the module itself."""
+        """Leaves out cached kernel formulas when pickled; another process reads the module again."""
         return PlanCache, (self.net, self.init, self.standard)
 
     def _prepare(self, x: Tensor) -> Prepared:
@@ -155,8 +162,7 @@ class PlanCache:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """All properties of a module on which its plan depends, to notice changes; keeps the objects, so that ids stay
-    valid."""
+    """All properties of a module on which its kernel formulas depend, kept to notice when the module changes."""
 
     objects: tuple[Any, ...]
     plain: tuple[Any, ...]

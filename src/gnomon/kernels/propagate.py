@@ -1,4 +1,4 @@
-"""Runs a plan: first the statistics of each point, then the covariances of all pairs of points.
+"""Computes kernels layer by layer: first statistics of each point, then the covariances of all pairs of points.
 
 Both passes are one loop over the steps; everything a layer knows is in its rule.
 """
@@ -17,12 +17,12 @@ Features = tuple[Tensor | None, ...]
 
 
 def features(plan: LimitPlan, x: Tensor) -> Features:
-    """Returns the data as each input step of the plan receives them; None for other steps."""
+    """Returns the data as each input layer of the network receives them; None for other layers."""
     return tuple(rule.features(x) if isinstance(rule, DataRule) else None for rule in plan.rules)
 
 
 def statistics(plan: LimitPlan, data: Features) -> Statistics:
-    """Returns what the rules need about each single point: variances before activations, attention weights."""
+    """Returns what kernel formulas need about each single point, such as variances before activations."""
     own: list[Tensor | None] = []
     found: list[Tensor | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
@@ -54,8 +54,9 @@ def pairs(
     same: Tensor,
     after: Callable[[], None],
 ) -> KernelPair:
-    """Returns output covariances (and tangents) of all pairs of two sets of points; calls ``after()`` after each
-    step."""
+    """Returns output covariances (and tangent kernels) of all pairs of two sets of points; calls ``after()`` after each
+    layer.
+    """
     last = None
     for made in walk(plan, data, stats, tangent=tangent, same=same):
         last = made
@@ -71,8 +72,7 @@ def walk(
     tangent: bool,
     same: Tensor,
 ) -> Iterator[KernelPair]:
-    """Yields covariances and tangents after every step: for all pairs of positions or equal positions, as the plan
-    says."""
+    """Yields the covariances and tangent kernels of all pairs of points after every layer of the network."""
     held: list[KernelPair | None] = []
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
@@ -100,7 +100,9 @@ def walk(
 
 
 def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
-    """Puts measured statistics and statistics from the data side by side, one row per point."""
+    """Joins two tables of statistics per point, one measured and one from the data, column by column; either may be
+    None.
+    """
     if measured is None or data is None:
         return data if measured is None else measured
     return torch.cat([measured, data.to(measured)], 1)
@@ -109,8 +111,8 @@ def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
 def _form(
     plan: LimitPlan, j: int, array: Tensor | None, want: bool | None, have: bool | None, batch: int
 ) -> Tensor | None:
-    """Returns the covariances of step j for all pairs of positions or only for equal positions, as a rule needs
-    them.
+    """Returns covariances after layer j for all pairs of positions, or only for equal positions, as the next layer
+    needs.
     """
     if array is None or want is None:
         return None
@@ -118,7 +120,7 @@ def _form(
 
 
 def _output(plan: LimitPlan, last: KernelPair | None, *, tangent: bool) -> KernelPair:
-    """Averages kernels of outputs with positions over the positions."""
+    """Averages kernels over the positions of the output, if the network returns one output per position."""
     assert last is not None
     rank = len(plan.program.steps[-1].grid)
     dims = tuple(range(2, 2 + rank))

@@ -9,7 +9,7 @@ from gnomon.core.results.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Kernels(Record):
-    """NNGP and NTK matrices (n1, n2); the errors are standard errors of Monte Carlo estimates, None if exact.
+    """NNGP and NTK matrices (n1, n2); the error fields are standard errors of Monte Carlo estimates, None if exact.
 
     >>> import gnomon, torch
     >>> k = gnomon.limit(torch.nn.Linear(2, 1))(torch.eye(2))

@@ -1,4 +1,4 @@
-"""Runs any plan in torch, tile by tile, with gradients if requested.
+"""Computes the kernels of any supported network in torch, tile by tile, with gradients if requested.
 
 A bar on a terminal shows work of more than two seconds, layer by layer of every tile.
 """
@@ -20,7 +20,7 @@ def run(
     kinds: tuple[str, ...],
     dtype: torch.dtype,
 ) -> dict[str, Tensor]:
-    """Computes kernels in torch: first statistics of the points, then ``tile`` pairs at a time."""
+    """Computes kernel matrices in torch: first statistics of the points, then ``tile`` pairs of points at a time."""
     symmetric = data[1] is data[0]
     left = _measure(made, data[0])
     right = left if symmetric else _measure(made, data[1])
@@ -43,7 +43,7 @@ def _tile(
     symmetric: bool,
     progress: Progress,
 ) -> KernelPair:
-    """Computes one tile of the kernels; ``same`` marks pairs of a point with itself."""
+    """Computes one tile of the kernel matrices between two sets of points."""
     rows, cols, device = slice(t.row, t.row_end), slice(t.col, t.col_end), _device(data[0])
     parts, own = (_part(data[0], rows),) * 2, (_part(stats[0], rows),) * 2
     if not symmetric or t.row != t.col:
@@ -56,7 +56,7 @@ def _tile(
 
 
 def _write(out: dict[str, Tensor], pair: KernelPair, t: MatrixTile, symmetric: bool) -> None:
-    """Writes a tile into the results, and for symmetric kernels also its mirror image."""
+    """Writes a tile into the kernel matrices, and for symmetric kernels also the mirror image above the diagonal."""
     rows, cols = slice(t.row, t.row_end), slice(t.col, t.col_end)
     for kind, target in out.items():
         tile = pair.nngp if kind == "nngp" else pair.ntk
@@ -69,7 +69,7 @@ def _write(out: dict[str, Tensor], pair: KernelPair, t: MatrixTile, symmetric: b
 
 
 def _measure(made: LimitPlan, data: propagate.Features) -> propagate.Statistics:
-    """Computes statistics of all points, in chunks that keep full self-covariances small."""
+    """Computes statistics of all points, such as variances at each layer, in chunks that limit memory."""
     chunk = max(1, (1 << 24) // made.point_entries())
     parts = [propagate.statistics(made, _part(data, slice(i, i + chunk))) for i in range(0, _count(data), chunk)]
     return tuple(

@@ -1,4 +1,4 @@
-"""Computes kernels from a prepared limit: checks data and memory, then runs compiled loops or torch.
+"""Computes the kernels of a module: checks data and memory, then runs compiled loops or torch.
 
 Compiled loops run on the CPU, without gradients, for float64 and float32. Points whose statistics they do not cover
 (an activation with a corner at such variances, numbers that overflow) are computed by the reference as well, which
@@ -30,7 +30,7 @@ def compute_kernels(
     *,
     compiled: bool | None = None,
 ) -> dict[str, Tensor]:
-    """Returns the kernels of the given kinds between two sets of points; ``x2=None`` is the first set again.
+    """Returns the NNGP and/or NTK matrices between two sets of points; ``x2=None`` is the first set again.
 
     ``compiled`` chooses compiled loops (True) or torch (False); by default small kernels are computed by torch, because
     loading or compiling loops would take longer.
@@ -53,7 +53,7 @@ def compute_kernels(
 
 
 def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
-    """Returns the data as they enter the first layers; raises an error if preprocessing mixes examples.
+    """Returns the data as they enter the first layers; raises an error if preprocessing mixes different examples.
 
     Cost: one pass over the data.
 
@@ -78,8 +78,8 @@ def independent_features(plan: LimitPlan, x: Tensor) -> list[Tensor]:
 def _run(
     prepared: Prepared, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype, tile: int
 ) -> dict[str, Tensor]:
-    """Runs compiled loops, or torch if they do not support the points, and returns the kernels between two sets of
-    points.
+    """Returns the kernels between two sets of points, by compiled loops or, if they do not support the points, by
+    torch.
 
     Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
     """

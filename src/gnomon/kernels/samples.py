@@ -1,4 +1,4 @@
-"""Makes points for a cost estimate, from the points themselves or from their number and the shape of one.
+"""Makes points for a kernel's cost estimate, from the points themselves or from their number and shape.
 
 >>> sample_points(5, "n1", nn.Linear(3, 1), None).some(2).shape
 torch.Size([2, 3])
@@ -17,21 +17,23 @@ from gnomon.kernels.inputs import points, takes_tokens
 
 @dataclass(frozen=True, slots=True)
 class SamplePoints:
-    """Points for a cost estimate: the points themselves, or a number of points of one shape."""
+    """Points for a kernel's cost estimate: the points themselves, or a number of points of one shape."""
 
     count: int
     shape: tuple[int, ...]
     given: Tensor | None
 
     def some(self, k: int) -> Tensor:
-        """Returns k evenly spaced points; random standard normal points if only their number is known."""
+        """Returns k evenly spaced points of the data; random standard normal points if only the number of points is
+        known.
+        """
         if self.given is None:
             return torch.randn(k, *self.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
         return self.given[torch.linspace(0, self.count - 1, k, dtype=torch.float64).long()]
 
 
 def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | None) -> SamplePoints:
-    """Converts an argument that is either points or their number to `SamplePoints`.
+    """Converts an argument that is either a batch of points or their number to `SamplePoints`.
 
     >>> sample_points(torch.eye(2), "n1", nn.Linear(2, 1), None).count
     2

@@ -1,4 +1,4 @@
-"""Stores kernels of a limit on disk, tile by tile, so that an interrupted computation can continue.
+"""Stores kernel matrices on disk, tile by tile, so that an interrupted computation can continue.
 
 A fingerprint of the network, its laws, the data and the options keeps a store from being continued with others.
 """
@@ -19,7 +19,7 @@ Compute = Callable[[Tensor, Tensor | None], dict[str, Tensor]]
 
 @dataclass(frozen=True, slots=True)
 class StoreTask:
-    """A kernel to be stored: two sets of points (None: the first with itself), kinds, dtype, tile size, fingerprint."""
+    """A kernel matrix to be stored: its two sets of points (``y=None``: the first set again), dtype and tile size."""
 
     x: Tensor
     y: Tensor | None
@@ -30,7 +30,7 @@ class StoreTask:
 
 
 def write(path: str | Path, task: StoreTask, compute: Compute) -> Any:
-    """Computes and stores all tiles that are not finished; returns the open Zarr group.
+    """Computes and stores all tiles of a kernel matrix that are not finished; returns the open Zarr group.
 
     Hypotheses: one process writes to a store at a time.
     Cost: computing the kernel; memory for one tile of each kind.

@@ -60,8 +60,9 @@ def widen_layers(net: nn.Module, x: Inputs, width: int) -> nn.Module:
 
 
 def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
-    """Returns the paths of the first layers, which receive the data, and of the last layers, which return the
-    output."""
+    """Returns the paths of the first layers, which receive the data, and of the last layers, which return
+    the output.
+    """
     fed: set[str] = set()
     made: dict[Any, tuple[str, nn.Module]] = {}
     hooks = []

@@ -1,4 +1,4 @@
-"""Analyzes the loss as a function of the parameters: curvature, sharpness, noise, barriers, symmetries.
+"""Analyzes the loss as a function of the parameters: curvature, sharpness, gradient noise, barriers, symmetries.
 
 Contains: Hessian, Gauss-Newton and Fisher matrices as operators, sharpness, edge of stability, gradient noise, loss
 on lines and planes and between models.

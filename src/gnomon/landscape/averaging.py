@@ -31,7 +31,9 @@ __all__ = ["AveragingGain", "averaging_gain"]
 
 @dataclass(frozen=True, slots=True)
 class AveragingGain(Result):
-    """The mean loss of several models, the loss of their ensemble, and the loss of their averaged weights."""
+    """The mean loss of several models, the loss of their ensemble, and the loss of a model with their averaged
+    weights.
+    """
 
     mean: float
     ensemble: float
@@ -40,7 +42,7 @@ class AveragingGain(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says which average to use: of the weights, of the outputs, or none."""
+        """A sentence that says what to average: the models' weights, their outputs, or neither."""
         better = "the averaged weights are as good as the ensemble" if self.weights <= self.ensemble else (
             "the ensemble is better" if self.ensemble < self.mean else "no average helps")  # fmt: skip
         return (
@@ -49,7 +51,7 @@ class AveragingGain(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the mean loss of the models, the ensemble's loss and the loss of the averaged weights."""
+        """Plots the mean loss of the models, the loss of their ensemble, and the loss of their averaged weights."""
         bars = Bars(
             "loss", ("mean of the models", "ensemble", "mean weights"), (self.mean, self.ensemble, self.weights)
         )

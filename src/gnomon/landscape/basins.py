@@ -27,8 +27,9 @@ __all__ = ["BasinMap", "basin_map"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasinMap(Result):
-    """The minima that gradient descent reaches from a grid, and the index of the minimum reached from each grid
-    point."""
+    """Result: the minima that gradient descent reaches from a grid, and which of them is reached from each grid
+    point.
+    """
 
     basins: Int[Tensor, "h w"]
     minima: Float[Tensor, "m 2"]
@@ -41,14 +42,16 @@ class BasinMap(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the number of minima and the share of the largest basin."""
+        """A sentence with the number of minima found and the share of starting points that reach the most frequent
+        one.
+        """
         return (
             f"{len(self.minima)} minima are reached; the most frequent one is reached from {max(self.shares):.0%} "
             "of the starting points."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the basins as an image, with the minima."""
+        """Plots which minimum gradient descent reaches from each grid point, as an image."""
         picture = Image("index of the minimum", self.basins.T.flip(0).double(), extent=self.extent)
         found = Scatter("minima", self.minima[:, 0], self.minima[:, 1], 0)
         marks = (picture,) if self.extent is None or not len(self.minima) else (picture, found)

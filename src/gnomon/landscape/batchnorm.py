@@ -1,4 +1,4 @@
-"""Measures how much of a gradient batch norm removes, in addition to rescaling it.
+"""Measures which share of a gradient batch norm removes, in addition to rescaling the gradient.
 
 For a batch of m outputs y of a layer, normalized z = b + c yhat, yhat = (y - mean) / s, and the loss L of z,
 
@@ -33,8 +33,8 @@ MAX_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class NormalizationSmoothing(Result):
-    """The share of the squared gradient that each batch norm layer keeps (1 for a plain rescaling), and the error of
-    this share.
+    """The share of the squared gradient that each batch norm layer keeps (1 for a plain rescaling), and the share's
+    error.
     """
 
     factors: dict[str, float]
@@ -43,12 +43,14 @@ class NormalizationSmoothing(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the largest share of the squared gradient that a layer removes beyond rescaling."""
+        """A sentence with the largest share of the squared gradient that a batch norm layer removes beyond
+        rescaling.
+        """
         name = min(self.factors, key=self.factors.__getitem__)
         return f"Batch norm reduces the squared gradient of a layer by up to {1 - self.factors[name]:.0%} ('{name}')."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of the squared gradient that each layer keeps."""
+        """Plots the share of the squared gradient that each batch norm layer keeps."""
         bars = Bars("factor", tuple(self.factors), tuple(self.factors.values()))
         return (
             Plot(
@@ -115,13 +117,13 @@ def batch_norm_layers(model: nn.Module) -> dict[str, Any]:
 
 
 def _with_gradient(_: nn.Module, args: Any) -> Any:
-    """Makes the input of a layer require a gradient, also if it is the input data."""
+    """Makes the input of a layer require a gradient, even if the layer's input is the data."""
     return args if args[0].requires_grad else (args[0].detach().requires_grad_(), *args[1:])
 
 
 def _smoothing(part: Any, y: Tensor, into: Tensor, out: Tensor) -> tuple[float, float, float]:
-    """Returns the share of the squared gradient that a layer keeps, its mean scale c / s, and the share's relative
-    error.
+    """Returns the share of the squared gradient that a batch norm layer keeps, its mean scale, and the
+    share's error.
     """
     y, into, out = (t.movedim(1, 0).flatten(1).double() for t in (y, into, out))
     m = y.shape[1]

@@ -34,7 +34,8 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossBetween(Result):
-    """Losses, and accuracies if targets are classes, at points t on the line between two models.
+    """Losses, and accuracies if targets are classes, at positions t on the straight line between the weights of two
+    models.
 
     >>> found = LossBetween(torch.tensor([0.0, 0.5, 1.0]), torch.tensor([1.0, 4.0, 2.0]), None)
     >>> found.barrier, found.best                                       # 4 - (1 + 2) / 2
@@ -47,8 +48,8 @@ class LossBetween(Result):
 
     @property
     def barrier(self) -> float:
-        """The loss barrier: how far the loss rises above the linear interpolation of its end values; zero if it never
-        does.
+        """The loss barrier between two models: how far the loss rises above a straight line between the end values; or
+        zero.
         """
         straight = (1 - self.t) * self.losses[0] + self.t * self.losses[-1]
         return max(0.0, float((self.losses - straight).max()))  # (1)
@@ -72,7 +73,7 @@ class LossBetween(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss, and the error rate if targets are classes, along the line between the models."""
+        """Plots the loss, and the error rate if targets are classes, along the line between the two models' weights."""
         first = Plot(
             "Loss between two models",
             (Line("loss", self.t, self.losses),),

@@ -26,7 +26,7 @@ __all__ = ["ModeConnectivity", "mode_connectivity"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeConnectivity(Result):
-    """The losses between two models before and after matching hidden units, and how many units moved.
+    """The losses between two models before and after matching their hidden units, and how many units changed position.
 
     >>> import torch
     >>> t = torch.tensor([0.0, 0.5, 1.0])
@@ -42,7 +42,7 @@ class ModeConnectivity(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the barrier before and after matching."""
+        """A sentence with the loss barrier between the models before and after matching their hidden units."""
         start, end = self.before.barrier, self.after.barrier
         return (
             f"The barrier between the two models is {start:.3g}; with the hidden units in one order (by {self.by}) it "
@@ -50,7 +50,7 @@ class ModeConnectivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss along the line between the models, before and after matching."""
+        """Plots the loss along the line between the models, before and after matching their hidden units."""
         marks = (Line("as they are", self.before.t, self.before.losses),
                  Line("hidden units matched", self.after.t, self.after.losses, "dashed"))  # fmt: skip
         return (Plot("Loss between two models", marks, POSITION_BETWEEN_MODELS, Axis("loss"), self.verdict),)
@@ -60,7 +60,7 @@ class ModeConnectivity(Result):
 def mode_connectivity(
     a: nn.Module, b: nn.Module, data: Any, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:
-    """Measures the loss barrier between two models, before and after matching hidden units (the better of two methods).
+    """Measures the loss barrier between two models, before and after matching their hidden units.
 
     Args:
         a: a trained model. Both models are read in eval mode and left as they were.

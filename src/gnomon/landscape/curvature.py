@@ -1,4 +1,4 @@
-"""Defines what Hessian, Gauss-Newton and Fisher matrices have in common: they are used through products with vectors.
+"""Defines what Hessian, Gauss-Newton and Fisher matrices share: they are used through products with vectors.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                           (1)
 
@@ -44,7 +44,9 @@ Names = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setup:
-    """The arguments that define a curvature matrix: module, objective, chosen parameters, and examples per graph."""
+    """The arguments that define a curvature matrix: module, loss with data, chosen parameters, and examples per
+    graph.
+    """
 
     module: nn.Module
     objective: Objective
@@ -53,7 +55,7 @@ class Setup:
 
     @classmethod
     def of(cls, module: Any, data: Any, loss: Loss | None, parameters: Names, tile: int | None) -> "Setup":
-        """Checks the arguments of `hessian` and similar functions."""
+        """Checks the arguments of `hessian` and similar functions, and returns them as one record."""
         if isinstance(module, nn.Module):
             module, data = adapt_examples(module, data)
         check_readable(module)
@@ -64,8 +66,7 @@ class Setup:
 
 
 class AbstractCurvature(AbstractOperator):
-    """A curvature matrix of the mean loss for chosen parameters, used through products; valid until parameters
-    change."""
+    """A curvature matrix of the mean loss, such as the Hessian, that is used through products with vectors."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
@@ -76,20 +77,22 @@ class AbstractCurvature(AbstractOperator):
 
     @abstractmethod
     def _part(self, number: int, x: Inputs, y: Tensor) -> Any:
-        """Returns the stored values of batch ``number`` that products with the curvature matrix use."""
+        """Returns stored values of batch ``number``, which products with the curvature matrix use again."""
 
     @abstractmethod
     def _product(self, part: Any, pieces: list[Tensor]) -> list[Tensor]:
-        """Returns the contribution of a batch to a product with a vector, as one tensor for each parameter."""
+        """Returns a batch's contribution to the product of the curvature matrix with a vector, in pieces, one per
+        parameter.
+        """
 
     @property
     def size(self) -> int:
-        """The number of chosen parameters, which is the number of rows."""
+        """The number of chosen parameters, which is the number of rows of the curvature matrix."""
         return sum(w.numel() for w in self._leaves)
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor that shows the dtype and device in which products are computed."""
+        """An empty tensor with the dtype and device in which products with the curvature matrix are computed."""
         return self._leaves[0].detach().new_empty(0)
 
     @property
@@ -119,11 +122,11 @@ class AbstractCurvature(AbstractOperator):
         return total
 
     def block(self, parameters: str | Sequence[str]) -> "AbstractCurvature":
-        """Returns the block of rows and columns of some parameters, chosen by a pattern of their names."""
+        """Returns the curvature matrix of some of the parameters, chosen by a pattern of their names."""
         return type(self)(replace(self._setup, parameters=parameters))
 
     def by_layer(self) -> Iterator[tuple[str, "AbstractCurvature"]]:
-        """Yields the name and the diagonal block of each layer that has chosen parameters.
+        """Yields the name of each layer and the block of the curvature matrix that belongs to the layer's parameters.
 
         Parameters of the module itself have the name "".
         """
@@ -142,7 +145,7 @@ class AbstractCurvature(AbstractOperator):
         seed: int = 0,
         budget: float | None = None,
     ) -> Eigenpairs:
-        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`.
+        """Returns the k largest eigenvalues of the curvature matrix and their eigenvectors, by the Lanczos method.
 
         ``budget``, here and in the other methods, is the number of seconds after which the call ends with an error that
         says how long it would take.
@@ -154,7 +157,7 @@ class AbstractCurvature(AbstractOperator):
     def density(
         self, *, steps: int = 40, starts: int = 4, seed: int = 0, budget: float | None = None
     ) -> SpectralDensity:
-        """Estimates the distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        """Estimates the distribution of the curvature matrix's eigenvalues, by the Lanczos method."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     @names_call
@@ -163,8 +166,7 @@ class AbstractCurvature(AbstractOperator):
         self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0,
         budget: float | None = None,
     ) -> TraceEstimate:  # fmt: skip
-        """Estimates the trace with a confidence interval; ``method`` is "hutch++", "hutchinson", or "auto" for the
-        better one.
+        """Estimates the trace of the curvature matrix with a confidence interval, from products with random vectors.
 
         See `gnomon.linalg.trace`.
         """
@@ -182,7 +184,7 @@ class AbstractCurvature(AbstractOperator):
     def diagonal(
         self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0, budget: float | None = None
     ) -> DiagonalEstimate:
-        """Estimates every diagonal entry with its confidence interval; see `gnomon.linalg.diagonal.diagonal`."""
+        """Estimates every diagonal entry of the curvature matrix with a confidence interval, from random vectors."""
         return diagonal(self, samples=samples, confidence=confidence, seed=seed)
 
     @names_call
@@ -191,11 +193,11 @@ class AbstractCurvature(AbstractOperator):
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000,
         budget: float | None = None,
     ) -> LinearSolve:  # fmt: skip
-        """Solves (A + damping I) x = b for x, with A this matrix; see `gnomon.linalg.conjugate.solve_operator`."""
+        """Solves (A + damping I) x = b for x, with A the curvature matrix, by conjugate gradients."""
         return solve_operator(self, b, damping=damping, tolerance=tolerance, products=products)
 
     def to_scipy(self) -> Any:
-        """Returns the matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
+        """Returns the curvature matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
         from scipy.sparse.linalg import LinearOperator  # imported here because scipy is slow to import
 
         like = self.like
@@ -231,7 +233,7 @@ class AbstractCurvature(AbstractOperator):
             yield part
 
     def _share(self, x: Inputs, y: Tensor) -> Tensor:
-        """Returns the contribution of a batch to the mean loss, with its autograd graph."""
+        """Returns the contribution of a batch to the mean loss, with the autograd graph."""
         return self._weighted_loss(self._f.module_output(x), y)
 
     def _weighted_loss(self, outputs: Any, y: Tensor) -> Tensor:

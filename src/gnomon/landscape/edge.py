@@ -1,4 +1,4 @@
-"""Compares the sharpness during a run with the largest sharpness at which its learning rate is stable.
+"""Compares the sharpness during a training run with the largest sharpness at which the learning rate is stable.
 
 Full-batch gradient descent often sharpens until lambda_1 reaches 2 (1 + momentum) / lr and then stays near it, while
 the loss keeps falling, though not monotonically. A run is called
@@ -28,7 +28,8 @@ EDGE_TOLERANCE = 0.15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeOfStability(Result):
-    """The sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr of stability.
+    """The sharpness at the recorded steps of a run, and the limit 2 (1 + momentum) / lr above which training is
+    unstable.
 
     >>> run = EdgeOfStability(torch.arange(3), torch.tensor([1.0, 1.9, 2.0]).double(), 2.0)
     >>> run.place, run.sharpening
@@ -41,19 +42,21 @@ class EdgeOfStability(Result):
 
     @property
     def ratio(self) -> float:
-        """The mean of sharpness / limit over the last third of the recorded steps."""
+        """The mean of sharpness divided by the stability limit, over the last third of the recorded steps."""
         last = self.sharpness[-max(1, len(self.sharpness) // 3) :]
         return float(last.mean()) / self.limit
 
     @property
     def sharpening(self) -> float:
-        """The last sharpness divided by the first; infinite if the first is zero."""
+        """The last recorded sharpness divided by the first; infinite if the first is zero."""
         first, last = float(self.sharpness[0]), float(self.sharpness[-1])
         return last / first if first > 0 else float("inf")
 
     @property
     def place(self) -> str:
-        """Position of the run's end relative to the edge of stability: "below", "at" or "beyond"."""
+        """Position of the run's end relative to the edge of stability (sharpness = limit): "below", "at" or
+        "beyond".
+        """
         if abs(self.ratio - 1) <= EDGE_TOLERANCE:
             return "at"
         return "below" if self.ratio < 1 else "beyond"
@@ -78,7 +81,7 @@ class EdgeOfStability(Result):
         return (Finding(kinds.BEYOND_EDGE, values={"ratio": self.ratio}, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the sharpness over the steps, with the limit of stability."""
+        """Plots the sharpness over the training steps, with the limit above which training is unstable."""
         marks = (Line("sharpness", self.steps, self.sharpness), Reference("limit of the learning rate", self.limit))
         return (Plot("Edge of stability", marks, Axis("step"), Axis("largest Hessian eigenvalue"), self.verdict),)
 

@@ -35,8 +35,7 @@ COLUMNS_PER_TILE = 2**18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatDirections(Result):
-    """The number of parameters, the rank of the Jacobian J on the examples, its squared singular values over n, and the
-    loss."""
+    """Result: how many directions of the parameters change outputs of the examples, and the curvatures along them."""
 
     parameters: int
     rank: int
@@ -45,19 +44,19 @@ class FlatDirections(Result):
 
     @property
     def flat(self) -> int:
-        """The number of directions that change no output of these examples to first order."""
+        """The number of directions of the parameters that change no output of these examples to first order."""
         return self.parameters - self.rank  # (1)
 
     @property
     def verdict(self) -> str:
-        """A sentence with the number of directions that change no output."""
+        """A sentence with the number of directions of the parameters that change no output."""
         return (
             f"{self.flat:,} of {self.parameters:,} directions in parameter space change no output of these examples; "
             f"the other {self.rank} directions do."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the curvatures that are not zero."""
+        """Plots the curvatures of the loss that are not zero, largest first."""
         shown = self.values[self.values > 0]
         line = Line("curvature", range(1, len(shown) + 1), shown)
         return (
@@ -110,7 +109,7 @@ def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: 
 
 
 def _gram(rows: list[Tensor]) -> Tensor:
-    """Returns J J^T in double precision for the rows of J, computed in blocks of columns."""
+    """Returns J J^T in double precision from the rows of the Jacobian J, computed in blocks of columns."""
     total = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows[0].device)
     for start in range(0, len(rows[0]), COLUMNS_PER_TILE):
         part = torch.stack([row[start : start + COLUMNS_PER_TILE] for row in rows]).double()

@@ -40,7 +40,7 @@ BISECTION_STEPS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatnessRadius(Result):
-    """Distances after which the loss has risen by a given amount: along random directions, and in the worst direction.
+    """Distances the parameters can move until the loss rises by a given amount: in random and in the worst direction.
 
     ``norm`` is the norm of the parameters, for comparison with the distances.
 
@@ -59,12 +59,12 @@ class FlatnessRadius(Result):
 
     @property
     def typical(self) -> float:
-        """The median distance over random directions."""
+        """The median distance over random directions at which the loss has risen by the given amount."""
         return float(self.radii.quantile(0.5, interpolation="nearest"))
 
     @property
     def verdict(self) -> str:
-        """A sentence with the distance in a typical and in the worst direction."""
+        """A sentence with the distance the parameters can move in a typical and in the worst direction."""
         share = f"{self.typical / max(self.norm, 1e-300):.3g}" if self.typical == inf else (
             f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' norm")  # fmt: skip
         return (
@@ -73,7 +73,7 @@ class FlatnessRadius(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distances along random directions, with the prediction from curvature."""
+        """Plots the distances along random directions, next to the distance predicted from curvature."""
         finite = self.radii[self.radii.isfinite()]
         marks = (Histogram.of("directions", finite),) if len(finite) else ()
         line = () if self.foretold == inf else (Reference("second order", self.foretold, vertical=True),)
@@ -152,7 +152,8 @@ EXAMPLES_PER_PASS = 512
 
 
 def _distance(exceeds_rise: Any, v: Tensor, first: float) -> float:
-    """Finds the distance along a direction by doubling and bisection; infinite if the loss never rises enough.
+    """Finds how far the parameters must move along a direction until the loss rises by the given amount; may be
+    infinite.
 
     See equation (1) of the module docstring.
     """

@@ -37,7 +37,7 @@ class GradientFlowGap(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether the learning rate influences what is learned."""
+        """A sentence that says whether the size of the learning rate influences what is learned."""
         near = self.outputs < 0.1
         return (
             f"Descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after {self.steps} steps "
@@ -49,7 +49,7 @@ class GradientFlowGap(Result):
 def gradient_flow_gap(
     module: nn.Module, data: Any, *, lr: float, steps: int = 100, step_divisor: int = 8, loss: Loss | None = None
 ) -> GradientFlowGap:
-    """Measures how far gradient descent ends from the same training in much smaller steps.
+    """Measures how far the result of gradient descent is from the result of the same training in much smaller steps.
 
     See equation (1) of the module docstring.
 

@@ -45,8 +45,9 @@ Middle = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One batch prepared for matrix-vector products: inputs, random state, outputs with graph, and the product with
-    M."""
+    """One batch prepared for products with a Gauss-Newton or Fisher matrix: inputs, random state, and outputs with
+    graph.
+    """
 
     x: Inputs
     random: Tensor
@@ -55,7 +56,9 @@ class Part:
 
 
 class AbstractOutputCurvature(AbstractCurvature):
-    """A matrix A = mean of J^T M J over examples, for a matrix M of the outputs that subclasses choose."""
+    """A curvature matrix of the form mean of J^T M J, with the Jacobian J of the outputs and a matrix M of the
+    outputs.
+    """
 
     _forward: bool | None = None
     """Whether J v is computed in forward mode; None before the first product."""
@@ -74,7 +77,7 @@ class AbstractOutputCurvature(AbstractCurvature):
         )  # (1)  # fmt: skip
 
     def _jvp(self, part: Part, pieces: list[Tensor]) -> Tensor:
-        """Returns the product J v of the batch's Jacobian with a vector, given in pieces, one per parameter."""
+        """Returns the product of a batch's Jacobian with a vector, which is given in pieces, one per parameter."""
         if self._forward is not False:
             with self._reading():
                 torch.set_rng_state(part.random)
@@ -93,14 +96,13 @@ class AbstractOutputCurvature(AbstractCurvature):
         raise NotImplementedError
 
     def _slope(self, outputs: Tensor, y: Tensor, *, graph: bool) -> tuple[Tensor, Tensor]:
-        """Returns the outputs as a leaf tensor, and the derivative of the batch's contribution to the loss in the
-        outputs."""
+        """Returns the outputs as a leaf tensor, and the derivative of the batch's loss with respect to the outputs."""
         leaf = outputs.requires_grad_()
         return leaf, torch.autograd.grad(self._weighted_loss(leaf, y), leaf, create_graph=graph)[0]
 
 
 class GaussNewtonOperator(AbstractOutputCurvature):
-    """The Gauss-Newton matrix as an operator: mean of J^T M J with the Hessian of the loss in the outputs as M."""
+    """The Gauss-Newton matrix of the loss, as an operator that multiplies vectors."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         leaf, slope = self._slope(outputs, y, graph=True)
@@ -123,16 +125,14 @@ class EmpiricalFisherOperator(AbstractOutputCurvature):
 
 
 class SampledFisherOperator(AbstractOutputCurvature):
-    """The Fisher matrix as an operator, with labels drawn from the model's own predictions; made by `fisher` with
-    ``draws``.
-    """
+    """The Fisher matrix estimated with labels drawn from the model's own predictions, as an operator."""
 
     def __init__(self, setup: Setup, samples: int, seed: int) -> None:
         self._samples, self._seed = samples, seed
         super().__init__(setup)
 
     def block(self, parameters: str | Sequence[str]) -> "SampledFisherOperator":
-        """Returns the block of some parameters of the matrix, with the same random draws."""
+        """Returns the Fisher matrix of some of the parameters, with the same random draws."""
         return SampledFisherOperator(replace(self._setup, parameters=parameters), self._samples, self._seed)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
@@ -152,7 +152,7 @@ def gauss_newton(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> GaussNewtonOperator:
-    """Returns the Gauss-Newton matrix as a matrix-free operator; same arguments and methods as `hessian`.
+    """Returns the Gauss-Newton matrix of the loss as an operator; arguments and methods are as for `hessian`.
 
     See equation (2) of the module docstring.
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs, and convex in them for a matrix
@@ -215,7 +215,8 @@ def empirical_fisher(
     parameters: str | Sequence[str] | None = None,
     tile: int | None = None,
 ) -> EmpiricalFisherOperator:
-    """Returns the mean of g g^T over per-example gradients g, as a matrix-free operator; arguments as for `hessian`.
+    """Returns the empirical Fisher matrix (mean of g g^T over per-example gradients g) as an operator that multiplies
+    vectors.
 
     See equation (5) of the module docstring.
     Hypotheses: a loss that is a mean over examples, each a function of its own outputs.
@@ -232,7 +233,7 @@ def empirical_fisher(
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:
-    """Returns the map u -> sum over draws of g (g . u) / count for each example; slopes g are (draws, n, ...)."""
+    """Returns a function that multiplies a vector by the mean of g g^T over random draws of g, for each example."""
     flat = slopes.flatten(2) if slopes.dim() > 2 else slopes[..., None]
 
     def middle(u: Tensor) -> Tensor:
@@ -243,7 +244,7 @@ def _outer(slopes: Tensor, count: int) -> Middle:
 
 
 def _draw(loss: Loss, f: Tensor, samples: int, generator: torch.Generator) -> Tensor:
-    """Returns dl / df for targets drawn from the network's prediction f, of shape (samples, n, k)."""
+    """Returns derivatives of the loss with respect to the outputs, for targets drawn from the network's predictions."""
     shape = (samples, *f.shape)
     if isinstance(loss, CrossEntropy):
         p = torch.softmax(f.double(), 1)

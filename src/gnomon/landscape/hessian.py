@@ -1,4 +1,4 @@
-"""Multiplies the Hessian of the mean loss by vectors, without storing it.
+"""Multiplies the Hessian of the mean loss by vectors, without storing the Hessian.
 
     L(w) = (1 / n) sum_i l(f(w, x_i), y_i),    H = d^2 L / dw^2                                      (1)
     H v = d (dL / dw . v) / dw                                                                       (2)
@@ -30,12 +30,10 @@ __all__ = ["HessianOperator", "hessian"]
 
 
 class HessianOperator(AbstractCurvature):
-    """The Hessian of the mean loss for p parameters, as an operator; made by `hessian`, valid until parameters
-    change.
-    """
+    """The Hessian of the mean loss with respect to the parameters, as an operator that multiplies vectors."""
 
     def _part(self, number: int, x: Inputs, y: Tensor) -> list[Tensor]:
-        """Returns the contribution of a batch to the gradient, with its autograd graph."""
+        """Returns the contribution of a batch to the gradient of the loss, with the autograd graph."""
         return list(
             torch.autograd.grad(
                 self._share(x, y), self._leaves, create_graph=True, allow_unused=True, materialize_grads=True

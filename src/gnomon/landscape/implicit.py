@@ -1,4 +1,4 @@
-"""Computes the implicit penalties that finite learning rates and batches add to the loss.
+"""Computes the penalties that training implicitly adds to the loss because steps and batches are finite.
 
     descent with step lr follows the flow of  L + (lr / 4) |grad L|^2                                             (1)
     an epoch over batches k follows           L + (lr / 4) |grad L|^2 + (lr / 4) mean_k |grad L_k - grad L|^2     (2)
@@ -31,7 +31,9 @@ __all__ = ["ImplicitPenalty", "implicit_penalty"]
 
 @dataclass(frozen=True, slots=True)
 class ImplicitPenalty(Result):
-    """The loss, the two implicit penalties of descent, and the learning rate; ``noise`` is zero for full batches."""
+    """The loss, and two penalties that gradient descent implicitly adds to it: for the step size and for
+    batch noise.
+    """
 
     loss: float
     norm: float
@@ -40,7 +42,7 @@ class ImplicitPenalty(Result):
 
     @property
     def share(self) -> float:
-        """The sum of both penalties divided by the loss."""
+        """The sum of both implicit penalties divided by the loss."""
         return (self.norm + self.noise) / self.loss if self.loss > 0 else float("inf")
 
     @property
@@ -69,7 +71,7 @@ def implicit_penalty(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> ImplicitPenalty:
-    """Computes the implicit penalties of SGD for a learning rate and a batch size, at the current parameters.
+    """Computes the penalties that SGD with a learning rate and a batch size implicitly adds to the loss.
 
     See equations (1), (2) of the module docstring.
 

@@ -26,7 +26,7 @@ __all__ = ["NormalizationImportance", "normalization_importance"]
 
 @dataclass(frozen=True, slots=True)
 class NormalizationImportance(Result):
-    """The rise of the loss when the scale or the shift of each batch norm layer is reset, and the loss before."""
+    """The rise of the loss if the learned scale or shift of each batch norm layer is reset, and the loss before."""
 
     scale: dict[str, float]
     shift: dict[str, float]
@@ -34,7 +34,7 @@ class NormalizationImportance(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether the scale or the shift matters more."""
+        """A sentence that says whether the learned scale or the learned shift of batch norm matters more."""
         scale, shift = sum(self.scale.values()), sum(self.shift.values())
         more, less = ("scale", "shift") if scale >= shift else ("shift", "scale")
         low, high = sorted((scale, shift))
@@ -44,7 +44,7 @@ class NormalizationImportance(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the rise of the loss after resetting scales and after resetting shifts."""
+        """Plots the rise of the loss after resetting batch norm scales and after resetting batch norm shifts."""
         names = tuple(self.scale)
         axis = Axis("rise of the loss")
         return (

@@ -27,14 +27,14 @@ __all__ = ["InvisibleWeights", "invisible_weights"]
 
 @dataclass(frozen=True, slots=True)
 class InvisibleWeights(Result):
-    """For each layer, the share of its squared weights that no example uses, and the rank of its inputs."""
+    """For each linear layer, the share of its squared weights that affects no example, and the rank of its inputs."""
 
     shares: dict[str, float]
     ranks: dict[str, int]
 
     @property
     def verdict(self) -> str:
-        """A sentence that names the layer with the largest share of weights without effect."""
+        """A sentence that names the layer with the largest share of weights without effect on the outputs."""
         name = max(self.shares, key=self.shares.__getitem__)
         return (
             f"Up to {self.shares[name]:.0%} of the squared weight norm of a layer has no effect on the outputs for "
@@ -43,7 +43,7 @@ class InvisibleWeights(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of weights without effect for each layer."""
+        """Plots for each layer the share of weights without effect on the outputs."""
         bars = Bars("share", tuple(self.shares), tuple(self.shares.values()))
         return (
             Plot(
@@ -57,7 +57,7 @@ class InvisibleWeights(Result):
 
 @names_call
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
-    """Computes the share of each linear layer's squared weights that has no effect on any example.
+    """Computes for each linear layer the share of its squared weights that has no effect on any example.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Multiplies the Jacobian J = df / dw by vectors: in forward mode, or by two backward passes if that is unsupported.
+"""Multiplies the Jacobian of the outputs with respect to the parameters by vectors, in forward mode if possible.
 
     J v = d f(w + t v) / dt  at t = 0                                                                (1)
     J v = d (J^T u . v) / du                                                                         (2)
@@ -31,7 +31,7 @@ ADJOINT_TOLERANCE = 1e-3
 def jvp_in_forward_mode(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
-    """Returns J v computed in forward mode; None if an operation has no forward mode.
+    """Returns the Jacobian of the outputs times a vector, in forward mode; None if an operation has no forward mode.
 
     See equation (1) of the module docstring.
     Cost: about two to three forward passes.
@@ -55,7 +55,7 @@ def jvp_in_forward_mode(
 
 
 def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
-    """Returns J v computed by two backward passes.
+    """Returns the Jacobian of the outputs times a vector, computed by two backward passes.
 
     See equation (2) of the module docstring.
     Cost: two backward passes, and the memory of both.
@@ -72,7 +72,7 @@ def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[T
 
 
 def jvp_matches_vjp(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor], moved: Tensor) -> bool:
-    """Whether a computed product ``moved`` = J v agrees with J^T u from backward passes.
+    """Whether a Jacobian-vector product ``moved`` agrees with a vector-Jacobian product from a backward pass.
 
     See equation (3) of the module docstring.
     Cost: one backward pass.

@@ -1,4 +1,4 @@
-"""Permutes the hidden units of one model to match another, without changing its outputs.
+"""Permutes the hidden units of one model to match another model's units, without changing the outputs.
 
     weights      maximize over orders P  sum over the weights of each group  <A, P B>                              (1)
     activations  maximize over orders P  sum over units i of  correlation(a_i(x), b_P(i)(x))                      (2)
@@ -41,7 +41,7 @@ MAX_CORRELATED_NUMBERS = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedUnits(Result):
-    """A copy of the second model with its hidden units in the order of the first, and the permutations.
+    """A copy of the second model with its hidden units in the order of the first model's, and the permutations.
 
     ``orders`` has for each group the former index of each unit; distances are between all weights.
 
@@ -56,12 +56,12 @@ class MatchedUnits(Result):
 
     @property
     def moved_units(self) -> int:
-        """The number of units whose position changes."""
+        """The number of hidden units whose position changes."""
         return sum(int((order != torch.arange(len(order))).sum()) for order in self.orders.values())
 
     @property
     def verdict(self) -> str:
-        """A sentence with the number of units that moved, and the distance of the weights before and after."""
+        """A sentence with the number of hidden units that moved, and the distance between the models' weights."""
         if not self.orders:
             return (
                 f"No hidden units were found that can be permuted without changing the outputs; the weights are "
@@ -72,7 +72,7 @@ class MatchedUnits(Result):
         return f"{head}: the weights were {self.before:.4g} apart, now {self.after:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distance between the weights before and after matching."""
+        """Plots the distance between the two models' weights before and after matching hidden units."""
         bars = Bars("distance of the weights", ("before", "after matching"), (self.before, self.after))
         return (Plot("Matching of hidden units", (bars,), Axis("distance"), caption=self.verdict),)
 
@@ -114,7 +114,7 @@ def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations
 
 
 def _assign(gain: Tensor) -> Tensor:
-    """Returns the order of columns that maximizes the sum of ``gain[i, order[i]]``."""
+    """Returns the order of columns that maximizes the sum of ``gain[i, order[i]]`` over rows i."""
     from scipy.optimize import linear_sum_assignment  # imported here because scipy is slow to import
 
     return torch.from_numpy(linear_sum_assignment(gain.double().cpu().numpy(), maximize=True)[1])
@@ -140,7 +140,7 @@ def _by_weights(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...]) -> di
 
 
 def _rows(t: Tensor, slot: UnitEntries) -> Tensor:
-    """Returns the entries of a tensor that belong to each unit, as one row per unit."""
+    """Returns the entries of a weight tensor that belong to each hidden unit, as one row per unit."""
     return t.detach().double().movedim(slot.axis, 0).reshape(t.shape[slot.axis] // slot.repeat, -1)
 
 
@@ -155,7 +155,7 @@ def _by_activations(a: nn.Module, b: nn.Module, groups: tuple[UnitGroup, ...], x
 
 
 def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> list[list[Tensor]]:
-    """Returns, for each group of units, the centered, normalized outputs of its layers, one row for each unit."""
+    """Returns, for each group of hidden units, the centered and normalized outputs of its layers, one row per unit."""
     kept: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -194,7 +194,7 @@ def _distance(a: nn.Module, b: nn.Module) -> float:
 
 
 def log_orders(groups: tuple[UnitGroup, ...]) -> float:
-    """Returns log10 of the number of models with the same outputs that permuting these hidden units gives.
+    """Returns log10 of the number of models with the same outputs that differ by the order of hidden units.
 
     >>> round(10 ** log_orders((UnitGroup(3, (), ("0",)), UnitGroup(2, (), ("1",)))))             # 3! 2!
     12

@@ -39,7 +39,7 @@ MAX_GRADIENT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class GradientNoise(Result):
-    """The gradient noise scale B with its interval, the gradient's variance and its squared mean.
+    """The gradient noise scale (critical batch size) with its interval, and the gradient's variance and squared mean.
 
     ``scale`` is infinite if the estimate of |G|^2 is zero or less.
 
@@ -57,7 +57,7 @@ class GradientNoise(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the noise scale and what it means for the batch size."""
+        """A sentence with the gradient noise scale and what it means for the batch size."""
         low, high = self.interval.low, self.interval.high
         where = f"({low:.3g} to {high:.3g} at {self.interval.confidence:.0%} confidence)"
         if self.scale == inf:
@@ -67,7 +67,7 @@ class GradientNoise(Result):
         return f"The gradient noise scale is {self.scale:.3g} {where}: {advice}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the steps and the examples that training needs over the batch size b: 1 + B / b and 1 + b / B."""
+        """Plots the relative numbers of steps and of examples that training needs, over the batch size."""
         if not 0 < self.scale < inf:
             return Result.plots(self)
         sizes = [self.scale * 2.0 ** (k / 4) for k in range(-24, 25)]
@@ -89,8 +89,7 @@ def gradient_noise(
     parameters: str | Sequence[str] | None = None,
     confidence: float = 0.95,
 ) -> GradientNoise:
-    """Estimates the noise scale of per-example gradients (trace of covariance / squared mean), with a confidence
-    interval.
+    """Estimates the gradient noise scale, the batch size above which a larger batch hardly helps, with an interval.
 
         B = trace cov(g_i) / |mean g_i|^2                                                        (1)
 
@@ -121,7 +120,7 @@ def gradient_noise(
 
 
 def _moments(f: PureFunction, objective: Objective) -> tuple[Tensor, Tensor, float]:
-    """Returns |g_i|^2 and g_i . g for the gradient g_i of each example, and |g|^2 for their mean g, in float64."""
+    """Returns for each example its squared gradient norm and its inner product with the mean gradient g, and |g|^2."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
     tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
     # The full gradient is computed in tiles as well, so that its graph stays small.
@@ -170,7 +169,7 @@ def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float
     n, whole = len(squares), squares.sum()
 
     def ratio(square: Tensor, mean: Tensor, m: int) -> Tensor:
-        """Returns |g|^2 / s of m examples, from the sum of their |g_i|^2 and from |g|^2."""
+        """Returns the squared mean gradient over the gradient variance, for m examples."""
         return mean * (m - 1) / (square - m * mean)
 
     variance = float(whole - n * total) / (n - 1)

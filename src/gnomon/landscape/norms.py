@@ -1,4 +1,4 @@
-"""Measures the size of a solution in norms that training implicitly keeps small.
+"""Measures the norms of a network's weights that training implicitly keeps small.
 
     |W|_F, |W|_2, nuclear norm |W|_*,  effective rank exp(entropy of the singular values)      for each weight    (1)
     path norm = sqrt( sum over paths from inputs to outputs of prod w^2 )                                         (2)
@@ -34,8 +34,7 @@ __all__ = ["RankDuringTraining", "SolutionNorms", "WeightNorms", "rank_during_tr
 
 @dataclass(frozen=True, slots=True)
 class WeightNorms(Record):
-    """Frobenius, spectral and nuclear norm of one weight as a matrix (outputs by all other axes), and its effective
-    rank.
+    """Frobenius, spectral and nuclear norm of one weight matrix (rows: outputs), and its effective rank.
 
     >>> WeightNorms(5.0, 4.0, 7.0, 1.9).nuclear
     7.0
@@ -49,7 +48,7 @@ class WeightNorms(Record):
 
 @dataclass(frozen=True, slots=True)
 class SolutionNorms(Result):
-    """Result: norms of each weight matrix, of all parameters, and over paths (None unless layers form a chain)."""
+    """Result: norms of each weight matrix, the norm of all parameters, and the norm over paths through the network."""
 
     weights: dict[str, WeightNorms]
     euclidean: float
@@ -57,14 +56,14 @@ class SolutionNorms(Result):
 
     @property
     def product(self) -> float:
-        """The product of the spectral norms, which bounds the Lipschitz constant of a chain with 1-Lipschitz
+        """The product of the layers' spectral norms, which bounds the Lipschitz constant of a network with ReLU-like
         activations.
         """
         return prod(w.spectral for w in self.weights.values())
 
     @property
     def verdict(self) -> str:
-        """A sentence with the norms and the weight with the smallest effective rank."""
+        """A sentence with the norms of the network, and the weight matrix with the smallest effective rank."""
         name = min(self.weights, key=lambda n: self.weights[n].rank)
         path = "" if self.path is None else f", the path norm {self.path:.3g}"
         return (
@@ -74,33 +73,33 @@ class SolutionNorms(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effective rank of each weight."""
+        """Plots the effective rank of each weight matrix."""
         bars = Bars("rank", tuple(self.weights), tuple(w.rank for w in self.weights.values()))
         return (Plot("Effective rank", (bars,), Axis("effective rank"), caption=self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class RankDuringTraining(Result):
-    """The effective rank of each weight at each checkpoint of a run."""
+    """The effective rank of each weight matrix at each checkpoint of a run."""
 
     ranks: dict[str, tuple[float, ...]]
 
     @property
     def verdict(self) -> str:
-        """A sentence that names the weight whose effective rank changed most."""
+        """A sentence that names the weight matrix whose effective rank changed most during the run."""
         name = max(self.ranks, key=lambda n: abs(self.ranks[n][-1] - self.ranks[n][0]))
         row = self.ranks[name]
         return f"The effective rank of the weight '{name}' changed most, from {row[0]:.1f} to {row[-1]:.1f}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effective ranks over the checkpoints."""
+        """Plots the effective rank of each weight matrix over the checkpoints."""
         lines = tuple(Line(name, range(len(row)), row) for name, row in self.ranks.items())
         return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
 
 
 @names_call
 def solution_norms(module: nn.Module) -> SolutionNorms:
-    """Computes the norms of the weights of a network, for each layer and for the whole network.
+    """Computes norms of a network's weights, for each weight matrix and for the whole network.
 
     See equations (1), (2) of the module docstring.
     Hypotheses: see the module. Reference: [neyshabur2015norm].
@@ -122,7 +121,7 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
 
 @names_call
 def rank_during_training(checkpoints: Sequence[nn.Module]) -> RankDuringTraining:
-    """Computes the effective rank of each weight at each checkpoint of a run.
+    """Computes the effective rank of each weight matrix at each checkpoint of a run.
 
     See equation (1) of the module docstring.
     Hypotheses: one architecture. Reference: [roy2007effective].
@@ -147,8 +146,9 @@ def _norms(w: Tensor) -> WeightNorms:
 
 
 def _path(module: nn.Module) -> float | None:
-    """Returns the path norm of a chain of linear layers, by passing ones through the squared weights; ignores
-    biases."""
+    """Returns the path norm of a chain of linear layers: the root of the summed squares of weight products over all
+    paths.
+    """
     layers = [part for part in module.modules() if not list(part.children()) and any(True for _ in part.parameters())]
     if not isinstance(module, nn.Sequential | nn.Linear) or not all(isinstance(part, nn.Linear) for part in layers):
         return None

@@ -1,4 +1,4 @@
-"""Measures sharpness as the largest rise of the loss nearby, also in a variant that rescaling of layers cannot change.
+"""Measures sharpness as the largest rise of the loss near the current parameters.
 
     S(r) = max over |e| <= r of L(w + e) - L(w),    first order: e = r g / |g|                                   (1)
     adaptive: e = r T^2 g / |T g| with T = diag |w|, so that |e / w| <= r                                        (2)
@@ -39,7 +39,8 @@ __all__ = ["LocalEntropy", "LargestLossRise", "local_entropy", "largest_loss_ris
 @dataclass(frozen=True, slots=True)
 class LargestLossRise(Result):
     """The loss, its largest rise within a radius of the parameters, and whether the radius is relative to each
-    weight."""
+    weight.
+    """
 
     loss: float
     rise: float
@@ -48,14 +49,16 @@ class LargestLossRise(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much the loss can rise within the radius."""
+        """A sentence that says how much the loss can rise within the radius around the parameters."""
         unit = "of each weight" if self.adaptive else "in parameters"
         return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntropy(Result):
-    """The local entropy with a 95 % interval over random draws, n times the loss, and the scope c."""
+    """The local entropy, which measures how wide the current minimum is, with a 95 % interval, and its noise
+    precision.
+    """
 
     value: float
     interval: Interval
@@ -82,7 +85,7 @@ def largest_loss_rise(
     ascent_steps: int = 1,
     loss: Loss | None = None,
 ) -> LargestLossRise:
-    """Finds the largest rise of the loss within a radius of the parameters, by gradient ascent.
+    """Finds the largest rise of the loss within a radius of the current parameters, by gradient ascent.
 
     See equations (1), (2) of the module docstring.
 
@@ -134,7 +137,7 @@ def local_entropy(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LocalEntropy:
-    """Estimates the local entropy of the loss around the parameters, from Gaussian draws.
+    """Estimates the local entropy, a measure of how wide the current minimum of the loss is, from Gaussian draws.
 
     See equation (3) of the module docstring.
 

@@ -1,5 +1,4 @@
-"""Computes the loss on a plane of parameters: two random directions, a plane through three models, or the plane of a
-run.
+"""Computes the loss on a plane of parameters: along random directions, through three models, or along a run.
 
     L(w + s u + t v),    u and v as long as the weights, filter by filter:  u_f <- u_f |w_f| / |u_f|              (1)
     a run w_0 ... w_T:   u, v the two principal directions of w_k - w_T,  with the share of its motion in them     (2)
@@ -42,7 +41,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossPlane(Result):
-    """Losses on a grid (rows: t, columns: s), the positions of the given models, and how much of a run the plane shows.
+    """Losses on a grid in a plane of parameters, and the positions of the given models on the plane.
 
     ``share`` is the part of the squared motion of the models that lies in the plane, 1 for at most three of them.
 
@@ -60,13 +59,13 @@ class LossPlane(Result):
 
     @property
     def best(self) -> tuple[float, float]:
-        """The position (s, t) of the smallest loss on the grid."""
+        """The position (s, t) of the smallest loss on the grid in the plane of parameters."""
         row, column = divmod(int(self.losses.nan_to_num(torch.inf).argmin()), len(self.s))
         return float(self.s[column]), float(self.t[row])
 
     @property
     def verdict(self) -> str:
-        """A sentence with the smallest and the largest loss on the plane."""
+        """A sentence with the smallest and the largest loss on the plane of parameters."""
         low, high = float(self.losses.min()), float(self.losses.max())
         head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
         return (
@@ -76,7 +75,7 @@ class LossPlane(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the logarithm of the loss with contours, and the positions of the models on it."""
+        """Plots the logarithm of the loss on the plane with contours, and the positions of the models."""
         shades = self.losses.clamp_min(MIN_PLOTTED_LOSS).log10().flip(0)
         half = [float(axis[1] - axis[0]) / 2 for axis in (self.s, self.t)]
         ends = [float(end) for end in (self.s[0], self.s[-1], self.t[0], self.t[-1])]
@@ -105,7 +104,7 @@ def loss_plane(
     seed: int = 0,
     budget: float | None = None,
 ) -> LossPlane:
-    """Computes the loss on a plane through a model: along random directions, through other models, or of a run.
+    """Computes the loss on a plane through a model: along random directions, through other models, or along a run.
 
     See equations (1) and (2) of the module docstring.
 
@@ -151,8 +150,9 @@ def loss_plane(
 def _directions(
     module: nn.Module, leaves: list[nn.Parameter], w: Tensor, models: Sequence[nn.Module], seed: int
 ) -> tuple[tuple[Tensor, Tensor], Tensor, float]:
-    """Returns two directions, the positions of the models in their coordinates, and the share of their motion in the
-    plane."""
+    """Returns two directions that span the plane, the models' positions in it, and how much of their motion it
+    contains.
+    """
     if not models:
         generator = torch.Generator().manual_seed(check_seed(seed))
         first, second = (filter_normalized(torch.randn(w.shape, generator=generator).to(w), leaves) for _ in range(2))
@@ -177,8 +177,7 @@ def _directions(
 
 
 def filter_normalized(direction: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-    """Rescales each filter of a direction to the norm of the same filter of the weights; zero for biases and norm
-    layers.
+    """Rescales each filter of a parameter direction to the norm of the same filter of the weights.
 
     A filter is the part of a weight that computes one unit: a row of a dense layer, a kernel of a convolution.
     Cost: one pass.

@@ -40,7 +40,7 @@ TRAINABLE_LOSS_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class LrRange(Result):
-    """Learning rates, the batch loss at each, and how the run ended: "finished" or "diverged"."""
+    """Learning rates that one run tried in growing order, the batch loss at each, and how the run ended."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -48,7 +48,7 @@ class LrRange(Result):
 
     @property
     def steepest(self) -> float:
-        """The learning rate at which the loss falls fastest per decade: a good choice for training.
+        """The learning rate at which the loss falls fastest per factor of ten, a good choice for training.
 
         Compares means over a tenth of the steps on both sides, which averages out the noise of batches.
         """
@@ -59,7 +59,7 @@ class LrRange(Result):
 
     @property
     def largest(self) -> float:
-        """The learning rate with the smallest smoothed loss; training gets worse above it."""
+        """The learning rate with the smallest smoothed loss; training gets worse with larger learning rates."""
         smooth = _smooth(self.losses)
         return self.lrs[smooth.index(min(smooth))]
 
@@ -78,14 +78,16 @@ class LrRange(Result):
 
 @dataclass(frozen=True, slots=True)
 class InitializationScaleRange(Result):
-    """Factors of the initial weights and the final loss for each factor; NaN if training diverged."""
+    """Factors by which initial weights were multiplied, and the final loss for each factor; NaN if training
+    diverged.
+    """
 
     scales: tuple[float, ...]
     losses: tuple[float, ...]
 
     @property
     def trainable(self) -> tuple[float, ...]:
-        """The scales whose final loss is within a factor of 2 of the best."""
+        """The factors of the initial weights whose final loss is within a factor of 2 of the best."""
         known = [v for v in self.losses if isfinite(v)]
         best = min(known) if known else nan
         return tuple(
@@ -96,14 +98,14 @@ class InitializationScaleRange(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the range of scales from which training works."""
+        """A sentence with the range of factors of the initial weights from which training works."""
         if not self.trainable:
             return "Training diverged from every scale of the initial weights."
         low, high = self.trainable[0], self.trainable[-1]
         return f"Training works from initial weights scaled by {low:g} to {high:g}, a factor {high / low:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the final loss over the scale of the initial weights."""
+        """Plots the final loss over the factor of the initial weights."""
         known = [(s, v) for s, v in zip(self.scales, self.losses, strict=True) if isfinite(v)]
         line = Line("final loss", [s for s, _ in known], [v for _, v in known])
         return (Plot("Scale of the initial weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
@@ -124,7 +126,7 @@ def lr_range(
     seed: int = 0,
     budget: float | None = None,
 ) -> LrRange:
-    """Finds the usable learning rates from one run whose learning rate grows until it diverges.
+    """Finds the usable learning rates from one run whose learning rate grows until training diverges.
 
     See equation (1) of the module docstring.
 
@@ -196,7 +198,7 @@ def initialization_scale_range(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> InitializationScaleRange:
-    """Trains copies of a network whose initial weights (not biases) are multiplied by several factors.
+    """Trains copies of a network with initial weights (not biases) multiplied by several factors, and compares losses.
 
     Args:
         module: an untrained network; left as it was.

@@ -1,4 +1,4 @@
-"""Measures the constants of convergence theory (smoothness, Polyak-Lojasiewicz) at the checkpoints of a run.
+"""Measures constants of convergence theory (smoothness, Polyak-Lojasiewicz) at the checkpoints of a run.
 
     smoothness        lambda_1(H),   along the step:  |g(w - lr g) - g(w)| / (lr |g|)                               (1)
     predictiveness    cosine(g(w - lr g), g(w)):  whether the gradient still points the same way                   (2)
@@ -30,7 +30,7 @@ __all__ = ["RunConstants", "keep_model", "run_constants"]
 
 @dataclass(frozen=True, slots=True)
 class RunConstants(Result):
-    """For each checkpoint: the loss, two smoothness values, the cosine and the Polyak-Lojasiewicz constant.
+    """For each checkpoint of a run: the loss, the constants of convergence theory, and how predictive the gradient is.
 
     See equations (1) and (2) and (3) of the module docstring.
 
@@ -48,7 +48,7 @@ class RunConstants(Result):
 
     @property
     def polyak(self) -> float:
-        """The smallest Polyak-Lojasiewicz constant over the run.
+        """The smallest Polyak-Lojasiewicz constant over the run, which limits how fast gradient descent converges.
 
         See equation (3) of the module docstring.
         """
@@ -56,7 +56,7 @@ class RunConstants(Result):
 
     @property
     def rate(self) -> float:
-        """The largest share of the excess loss that can remain after a step, for the largest smoothness of the run.
+        """The largest share of the excess loss that a gradient step can leave, according to the constants of the run.
 
         See equation (4) of the module docstring.
         """
@@ -64,7 +64,7 @@ class RunConstants(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the safe step size, the gradient's cosine and the Polyak-Lojasiewicz constant."""
+        """A sentence with the safe step size and the constants of convergence theory along the run."""
         largest = max(self.smoothness)
         return (
             f"Along {len(self.losses)} models of the run the smoothness constant is at most {largest:.3g} (learning "
@@ -74,7 +74,7 @@ class RunConstants(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the constants and the cosine over the checkpoints."""
+        """Plots the constants of convergence theory and the gradient's cosine over the checkpoints."""
         order, axis = range(len(self.losses)), Axis("model of the run")
         known = [(i, mu) for i, mu in enumerate(self.polyaks) if mu == mu and mu > 0]
         curves = (Line("largest curvature", order, self.smoothness), Line("along the step", order,
@@ -86,7 +86,7 @@ class RunConstants(Result):
 
 @names_call
 def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
-    """A watcher for `gnomon.train` that stores a copy of the model at each record: ``watch={"model": keep_model}``.
+    """Returns a copy of the model, to store checkpoints during `gnomon.train` with ``watch={"model": keep_model}``.
 
     Cost: a copy of the parameters.
 
@@ -106,7 +106,7 @@ def run_constants(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> RunConstants:
-    """Measures smoothness, gradient predictiveness and the Polyak-Lojasiewicz constant at each checkpoint.
+    """Measures smoothness, gradient predictiveness and the Polyak-Lojasiewicz constant at each checkpoint of a run.
 
     See equations (1) to (3) of the module docstring.
 

@@ -30,20 +30,21 @@ MAX_COSINE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class ScaleInvariance(Result):
-    """For each weight, |cosine| with its gradient (zero if the loss does not depend on the weight's scale), and
-    |w|^2."""
+    """For each weight tensor: its |cosine| with the gradient, which is zero if the scale of the weight has
+    no effect.
+    """
 
     cosines: dict[str, float]
     squares: dict[str, float]
 
     @property
     def invariant(self) -> tuple[str, ...]:
-        """The names of the weights whose scale does not change the loss."""
+        """The names of the weight tensors whose scale does not change the loss."""
         return tuple(name for name, cosine in self.cosines.items() if cosine < MAX_COSINE)
 
     @names_call("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
-        """Returns lr / |w|^2 for each scale-invariant weight: the rate at which its direction turns.
+        """Returns lr / |w|^2 for each weight w whose scale has no effect: the rate at which the direction of w turns.
 
         See equation (1) of the module docstring.
         """
@@ -52,20 +53,20 @@ class ScaleInvariance(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the number of scale-invariant weights."""
+        """A sentence with the number of weight tensors whose scale does not change the loss."""
         found = self.invariant
         named = f": {', '.join(found[:3])}{' ...' if len(found) > 3 else ''}" if found else ""
         return f"The loss does not depend on the scale of {len(found)} of {len(self.cosines)} weights{named}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the cosine between each weight and its gradient."""
+        """Plots the cosine between each weight tensor and its gradient."""
         bars = Bars("cosine", tuple(self.cosines), tuple(self.cosines.values()))
         return (Plot("Cosine of weights and their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
 
 
 @names_call
 def scale_invariance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> ScaleInvariance:
-    """Finds the weights whose scale does not change the loss, from their gradients in training mode.
+    """Finds the weight tensors whose scale does not change the loss, from their gradients in training mode.
 
     See equation (1) of the module docstring.
     Hypotheses: at most 256 examples, as one batch. Reference: [laarhoven2017regularization].

@@ -31,7 +31,7 @@ __all__ = ["SeedSensitivity", "seed_sensitivity"]
 
 @dataclass(frozen=True, slots=True)
 class SeedSensitivity(Result):
-    """The mean relative distances between networks trained from several seeds: of outputs and of parameters."""
+    """How much networks trained from several seeds differ: mean relative distances of outputs and of parameters."""
 
     functions: float
     parameters: float
@@ -39,7 +39,7 @@ class SeedSensitivity(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether different seeds learn different functions."""
+        """A sentence that says whether training from different seeds learns different functions."""
         same = "learn nearly the same function" if self.functions < 0.1 else "learn different functions"
         return (
             f"{len(self.losses)} seeds {same}: outputs differ by {self.functions:.1%} of their size, parameters by "

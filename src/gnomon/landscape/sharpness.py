@@ -1,4 +1,4 @@
-"""Computes sharpness, the largest eigenvalue of the Hessian, and the learning rates that are stable at it.
+"""Computes sharpness, the largest eigenvalue of the loss's Hessian, and the learning rates that are stable with it.
 
     lambda_1(H) < 2 (1 + momentum) / lr                                                         (1)
 
@@ -34,7 +34,7 @@ __all__ = ["Sharpness", "sharpness", "sharpness_of"]
 
 @dataclass(frozen=True, slots=True)
 class Sharpness(Result):
-    """The largest Hessian eigenvalues, a bound on the error of each, and the learning rate to compare with.
+    """The largest Hessian eigenvalues with error bounds, and the learning rate that is compared with them.
 
     ``lr`` is None if none was passed; ``products`` is the number of Hessian-vector products that were computed.
     """
@@ -52,7 +52,7 @@ class Sharpness(Result):
 
     @property
     def limit(self) -> float:
-        """The largest sharpness at which the learning rate is stable; infinite without a learning rate.
+        """The largest sharpness at which the given learning rate is stable; infinite without a learning rate.
 
         See equation (1) of the module docstring.
         """
@@ -60,12 +60,14 @@ class Sharpness(Result):
 
     @property
     def largest_lr(self) -> float:
-        """The largest stable learning rate; infinite if no direction has positive curvature."""
+        """The largest learning rate that is stable at this sharpness; infinite if no direction has positive
+        curvature.
+        """
         return 2 * (1 + self.momentum) / self.value if self.value > 0 else inf
 
     @property
     def ratio(self) -> float:
-        """Sharpness divided by its limit; above 1, the learning rate is too large here."""
+        """Sharpness divided by the largest stable sharpness; above 1, the learning rate is too large here."""
         return self.value / self.limit
 
     @property
@@ -78,7 +80,7 @@ class Sharpness(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the sharpness and the learning rates that are stable."""
+        """A sentence with the sharpness and the learning rates that are stable with it."""
         head = f"The largest Hessian eigenvalue is {self.value:.4g} (within {self.residuals[0]:.1g})"
         if self.lr is None:
             return f"{head}: learning rates below {self.largest_lr:.3g} are stable here."
@@ -89,7 +91,7 @@ class Sharpness(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if the learning rate is unstable here; otherwise empty."""
+        """A finding if the learning rate is too large for the sharpness; otherwise empty."""
         if self.stable or self.lr is None:
             return ()
 
@@ -99,7 +101,7 @@ class Sharpness(Result):
         return (Finding(kinds.UNSTABLE_HERE, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the largest eigenvalues, with their limit if a learning rate was passed."""
+        """Plots the largest Hessian eigenvalues, with their stability limit if a learning rate was passed."""
         labels = [f"eigenvalue {i + 1}" for i in range(len(self.values))]
         bars = Bars("largest eigenvalues", labels, self.values)
         limit = () if self.limit == inf else (Reference("limit of the learning rate", self.limit, vertical=True),)

@@ -1,4 +1,4 @@
-"""Computes six variants of sharpness, and finds those that a rescaling with the same outputs does not change.
+"""Computes six variants of sharpness, and finds those that do not change if weights are rescaled without effect.
 
 With T = diag |w|,
 
@@ -40,7 +40,7 @@ NAMES = ("largest eigenvalue", "trace", "rise in a ball", "adaptive eigenvalue",
 
 @dataclass(frozen=True, slots=True)
 class SharpnessVariants(Result):
-    """The six variants of sharpness for a model, and for a rescaled copy with the same outputs.
+    """Six variants of sharpness for a model, and for a rescaled copy of the model with the same outputs.
 
     ``rescaled`` is empty if no unit of the model can be rescaled; ``factor`` is the largest factor of the rescaling.
 
@@ -55,14 +55,14 @@ class SharpnessVariants(Result):
 
     @property
     def invariant(self) -> tuple[str, ...]:
-        """The names of the variants that the rescaling did not change."""
+        """The names of the sharpness variants that are the same for the model and its rescaled copy."""
         return tuple(
             n for n, v in self.rescaled.items() if abs(v - self.values[n]) <= MAX_RELATIVE_CHANGE * abs(self.values[n])
         )
 
     @property
     def verdict(self) -> str:
-        """A sentence that says which variants can be compared between models."""
+        """A sentence that says which variants of sharpness can be compared between models."""
         if not self.rescaled:
             return "No hidden unit can be rescaled without changing the outputs: all variants can be compared."
         worst = max(self.rescaled, key=lambda n: self.rescaled[n] / max(abs(self.values[n]), 1e-300))
@@ -74,7 +74,7 @@ class SharpnessVariants(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how much the rescaling changes each variant."""
+        """Plots how much rescaling the weights changes each variant of sharpness."""
         names = tuple(self.rescaled)
         ratios = [self.rescaled[n] / self.values[n] if self.values[n] else 1.0 for n in names]
         bars = Bars("after over before", names, ratios)
@@ -83,7 +83,7 @@ class SharpnessVariants(Result):
 
 
 class _Adaptive(AbstractOperator):
-    """The operator T A T, for another operator A and a diagonal matrix T."""
+    """The operator T A T for another operator A and a diagonal matrix T, as adaptive sharpness uses."""
 
     def __init__(self, operator: AbstractOperator, scale: Tensor) -> None:
         self._operator, self._scale = operator, scale

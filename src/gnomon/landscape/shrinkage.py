@@ -31,7 +31,7 @@ __all__ = ["WeightShrinkage", "equivalent_weight_decay", "weight_shrinkage"]
 
 @dataclass(frozen=True, slots=True)
 class WeightShrinkage(Result):
-    """The largest curvatures, the shares of the weights that decay and stopping keep along them, and the decay."""
+    """The shares of the weights that weight decay and early stopping keep along the directions of largest curvature."""
 
     curvatures: tuple[float, ...]
     decayed: tuple[float, ...] | None
@@ -40,14 +40,16 @@ class WeightShrinkage(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the share that is kept along the first and along the last direction."""
+        """A sentence with the share of the weights that is kept along the steepest direction and along the last
+        direction.
+        """
         parts = [f"{name} keeps {kept[0]:.1%} of the steepest direction and {kept[-1]:.1%} of number {len(kept)}"
                  for name, kept in (("weight decay", self.decayed), ("stopping", self.stopped)) if kept]  # fmt: skip
         text = "; ".join(parts)
         return f"{text[0].upper()}{text[1:]} (decay {self.weight_decay:.3g})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the share of the weights that is kept over the curvature."""
+        """Plots the share of the weights that is kept along each direction, over the curvature of the direction."""
         kept = (("weight decay", self.decayed), ("early stopping", self.stopped))
         marks = tuple(Line(name, self.curvatures, values) for name, values in kept if values)
         axes = Axis("curvature", log=all(c > 0 for c in self.curvatures)), Axis("share kept", limits=(0, 1.02))
@@ -80,7 +82,7 @@ def weight_shrinkage(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> WeightShrinkage:
-    """Computes how much of the weights decay or early stopping keeps along the steepest directions of the loss.
+    """Computes how much of the weights weight decay or early stopping keeps along the steepest directions of the loss.
 
     See equations (1), (2) of the module docstring.
 

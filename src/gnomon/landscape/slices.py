@@ -1,4 +1,4 @@
-"""Computes the loss along a direction of the parameters, and tests whether it is convex.
+"""Computes the loss along a direction of the parameters, and tests whether the loss is convex.
 
     L(w + t v) = L + t g.v + (t^2 / 2) v^T H v + O(t^3)                                                          (1)
     a segment a, b breaks convexity if  L((a + b) / 2) > (L(a) + L(b)) / 2                                     (2)
@@ -40,7 +40,7 @@ __all__ = ["Convexity", "LossSlice", "convexity", "loss_along"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LossSlice(Result):
-    """The loss at positions t along a direction of norm one, and its slope and curvature at t = 0."""
+    """The loss at positions t along a direction of the parameters, with slope and curvature at t = 0."""
 
     t: Float[Tensor, " m"]
     losses: Float[Tensor, " m"]
@@ -49,7 +49,7 @@ class LossSlice(Result):
 
     @property
     def parabola(self) -> Float[Tensor, " m"]:
-        """The second-order expansion of the loss at the same positions.
+        """The second-order expansion of the loss, evaluated at the same positions t.
 
         See equation (1) of the module docstring.
         """
@@ -58,7 +58,7 @@ class LossSlice(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with slope, curvature and the position of the smallest loss."""
+        """A sentence with the loss's slope and curvature along the direction, and the position of the smallest loss."""
         best = float(self.t[self.losses.argmin()])
         return (
             f"Along this direction the loss has slope {self.slope:.3g} and curvature {self.curvature:.3g}; its minimum "
@@ -66,14 +66,16 @@ class LossSlice(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss along the direction and its second-order expansion."""
+        """Plots the loss along the direction, and its second-order expansion."""
         marks = (Line("loss", self.t, self.losses), Line("second order", self.t, self.parabola, "dashed"))
         return (Plot("Loss along a direction", marks, Axis("distance"), Axis("loss"), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class Convexity(Result):
-    """The share of random segments that violate convexity, its interval, and the smallest Hessian eigenvalue."""
+    """The share of random segments on which the loss is not convex, with interval, and the smallest Hessian
+    eigenvalue.
+    """
 
     broken: float
     interval: Interval
@@ -105,7 +107,7 @@ def loss_along(
     loss: Loss | None = None,
     seed: int = 0,
 ) -> LossSlice:
-    """Computes the loss on a line through the current parameters, with its slope and curvature there.
+    """Computes the loss along a line through the current parameters, with slope and curvature.
 
     See equation (1) of the module docstring.
 

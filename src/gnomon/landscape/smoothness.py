@@ -1,4 +1,4 @@
-"""Measures how the gradient and the loss change along one step, for several learning rates.
+"""Measures how the gradient and the loss change in one gradient step, for several learning rates.
 
     L_local = lambda_1(H),    L_step(lr) = |g(w - lr g) - g(w)| / (lr |g|)                                       (1)
     predictiveness of a step:  cosine(g(w - lr g), g(w)),    loss along it  L(w - lr g)                           (2)
@@ -39,8 +39,7 @@ __all__ = ["PolyakConstant", "GradientStepTrials", "polyak_constant", "try_gradi
 
 @dataclass(frozen=True, slots=True)
 class GradientStepTrials(Result):
-    """For each learning rate: loss, cosine and smoothness after one gradient step; ``local`` is the curvature before
-    it."""
+    """For each learning rate: the loss after one gradient step, and how much the gradient changed in the step."""
 
     lrs: tuple[float, ...]
     losses: tuple[float, ...]
@@ -69,7 +68,9 @@ class GradientStepTrials(Result):
 
 @dataclass(frozen=True, slots=True)
 class PolyakConstant(Result):
-    """The Polyak-Lojasiewicz constant along a run, the lowest loss L*, and the curvature at the end."""
+    """The Polyak-Lojasiewicz constant along a run, which limits how slowly the loss falls, and the curvature at the
+    end.
+    """
 
     value: float
     min_loss: float
@@ -78,7 +79,7 @@ class PolyakConstant(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the convergence rate that the constant guarantees."""
+        """A sentence with the convergence rate that the Polyak-Lojasiewicz constant guarantees."""
         rate = max(0.0, 1 - self.value / self.curvature)
         return (
             f"Along {self.steps} steps |gradient|^2 stays above {2 * self.value:.3g} (loss - {self.min_loss:.3g}): "
@@ -96,7 +97,8 @@ def try_gradient_steps(
     products: int | None = None,
     loss: Loss | None = None,
 ) -> GradientStepTrials:
-    """Takes one gradient step with each of several learning rates, and measures loss and gradient after it.
+    """Takes one gradient step with each of several learning rates, and measures the loss and the gradient after the
+    step.
 
     See equations (1), (2) of the module docstring.
 

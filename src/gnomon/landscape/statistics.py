@@ -1,4 +1,4 @@
-"""Measures the batch norm statistics of a model again on given data, as averaging weights requires.
+"""Measures the batch norm statistics of a model again on given data, as is needed after averaging weights.
 
 A mean of two networks has activations with less spread than either, while the averaged statistics of its batch norm
 layers do not show this. Averaging weights therefore includes measuring the statistics again. Layers that never saw a
@@ -52,7 +52,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
 
 
 def _has_statistics(layer: NORMS) -> bool:
-    """Whether a layer has running statistics that differ from their initial values."""
+    """Whether a batch norm layer has running statistics that differ from their initial values."""
     mean, variance, count = layer.running_mean, layer.running_var, layer.num_batches_tracked
     if mean is None or variance is None:
         return False

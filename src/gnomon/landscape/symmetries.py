@@ -36,7 +36,7 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class ParameterSymmetries(Result):
-    """The numbers of hidden units that can be permuted or rescaled in each layer, and the errors in a test.
+    """The numbers of hidden units that can be permuted or rescaled without changing outputs, and the errors in a test.
 
     ``order_error`` and ``scaling_error`` are the largest relative changes of the outputs under a random order and under
     random factors between 1/4 and 4.
@@ -71,7 +71,7 @@ class ParameterSymmetries(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of hidden units in each group."""
+        """Plots the number of hidden units in each group that can be permuted."""
         bars = Bars("units", tuple(self.permutable), tuple(self.permutable.values()))
         return (Plot("Hidden units that can be permuted", (bars,), Axis("units"), caption=self.verdict),)
 
@@ -111,7 +111,7 @@ def parameter_symmetries(module: nn.Module, data: Any, *, seed: int = 0) -> Para
 
 
 def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
-    """Returns some inputs and the hidden units of a module; raises an error if its input is not one tensor.
+    """Returns some inputs and the hidden units of a module; raises an error if the module's input is not one tensor.
 
     Cost: a symbolic pass.
 
@@ -128,7 +128,7 @@ def read_units(module: nn.Module, x: Any) -> tuple[Tensor, HiddenUnits]:
 
 
 def rescaled_copy(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Module:
-    """Returns a copy with the same outputs whose groups of units are alternately scaled up and down by a factor.
+    """Returns a copy of a module with rescaled hidden units and the same outputs.
 
     See equation (2) of the module docstring.
     Cost: a copy.

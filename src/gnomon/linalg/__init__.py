@@ -1,4 +1,4 @@
-"""Diagnoses kernel matrices and solves linear systems with them.
+"""Checks kernel matrices for problems, and solves linear systems with them.
 
 Contains: diagnosis of Gram matrices, alignment with labels, Cholesky with reported jitter, tiles on disk, and solvers
 of kernel systems (`gnomon.linalg.solve`).

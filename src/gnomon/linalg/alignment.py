@@ -1,4 +1,4 @@
-"""Compares two kernels, or a kernel with labels.
+"""Measures the similarity of two kernel matrices, or of a kernel matrix and labels.
 
 With <A, B> = sum_ij A_ij B_ij, H = I - 1 1^T / n, and lambda the eigenvalues of a positive kernel:
 
@@ -23,7 +23,7 @@ __all__ = ["alignment", "effective_rank", "participation_ratio", "kernel_rotatio
 
 @names_call
 def kernel_rotation(first: Array, second: Array) -> float:
-    """Returns how much a kernel has changed direction relative to another, independent of scale.
+    """Returns how much a kernel matrix has changed direction relative to another, ignoring their scales.
 
     See equation (1) of the module docstring.
     Hypotheses: neither kernel is zero.
@@ -44,7 +44,7 @@ def kernel_rotation(first: Array, second: Array) -> float:
 
 @names_call
 def alignment(kernel: Array, y: Array) -> float:
-    """Returns the centered alignment of a kernel with targets y, between -1 and 1.
+    """Returns the centered alignment (similarity) of a kernel matrix with targets y, between -1 and 1.
 
     See equation (2) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.
@@ -74,7 +74,7 @@ def alignment(kernel: Array, y: Array) -> float:
 
 @names_call
 def effective_rank(kernel: Array) -> float:
-    """Returns the effective number of nonzero eigenvalues of a kernel (exponential of the spectrum's entropy).
+    """Returns the effective number of nonzero eigenvalues of a kernel matrix (exponential of the spectrum's entropy).
 
     See equation (3) of the module docstring.
     Hypotheses: positive semidefinite; eigenvalues below zero by rounding count as zero.
@@ -90,7 +90,7 @@ def effective_rank(kernel: Array) -> float:
 
 @names_call
 def participation_ratio(kernel: Array) -> float:
-    """Returns the participation ratio of a kernel's spectrum, which is never above `effective_rank`.
+    """Returns an effective number of eigenvalues of a kernel matrix: trace squared over the sum of squared entries.
 
     Hypotheses: positive semidefinite.
     Cost: O(n^2): traces suffice.

@@ -1,4 +1,4 @@
-"""Computes a Cholesky factorization and reports what it adds to the diagonal.
+"""Computes a Cholesky factorization and reports the jitter (small number) that it adds to the diagonal.
 
     L L^T = S + j I,    S = (K + K^T) / 2                                          (1)
     j in { 0, 10^p s : p = p_0, p_0 + 1, ... },    p_0 = floor(log10(eps))         (2)
@@ -39,7 +39,7 @@ __all__ = ["CholeskyFactor", "cholesky"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CholeskyFactor(Result):
-    """A lower triangular factor of K + jitter I, and the jitter that was added.
+    """A lower triangular Cholesky factor of K + jitter I, and the jitter that was added to the matrix K.
 
     ``jitter`` is the amount added to the diagonal, in the units of K, and ``multiple`` the same amount as a multiple
     of the scale (3), a power of ten if it was chosen by (2); ``tried`` counts the factorizations, the last of
@@ -56,7 +56,7 @@ class CholeskyFactor(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence on the factorization and its jitter."""
+        """A sentence that says how much jitter the Cholesky factorization needed."""
         size = f"Cholesky of a {len(self.lower)} x {len(self.lower)} matrix"
         if self.jitter == 0:
             return f"{size} without jitter."
@@ -66,7 +66,7 @@ class CholeskyFactor(Result):
 
 @names_call
 def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
-    """Returns the Cholesky factor of K + jitter I, and reports the jitter.
+    """Returns the Cholesky factor of K + jitter I for a matrix K, and reports the jitter.
 
     See equation (1) of the module docstring.
     Without ``jitter`` the amounts (2) are tried from 0 on, and the first that succeeds is reported. With ``jitter``
@@ -93,8 +93,8 @@ def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
 
 
 def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
-    """Returns the Cholesky factor of a symmetric matrix with the smallest jitter on the diagonal for which it
-    exists.
+    """Returns the Cholesky factor of a symmetric matrix, after adding the smallest number to the diagonal that is
+    needed.
     """
     unit = scale(S)
     top = 10 * len(S) * float(S.detach().abs().max())
@@ -112,7 +112,7 @@ def factor_with_least_jitter(S: Tensor) -> CholeskyFactor:
 
 
 def scale(S: Tensor) -> float:
-    """Returns the scale of a matrix S to which jitter is relative.
+    """Returns the scale of a matrix S, in units of which jitter is measured.
 
     See equation (3) of the module docstring.
     """
@@ -136,7 +136,7 @@ def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
 
 
 def _factor(S: Tensor, jitter: float) -> Tensor | None:
-    """Returns the Cholesky factor of S + jitter I, or None if the factorization fails."""
+    """Returns the Cholesky factor of S + jitter I for a matrix S, or None if the factorization fails."""
     shifted = S
     if jitter > 0:
         shifted = S.clone()

@@ -37,17 +37,17 @@ class LinearSolve(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether the relative residual after the last product is at most the tolerance."""
+        """Whether the solution is accurate: the last relative residual is at most the tolerance."""
         return self.residuals[-1] <= self.tolerance
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether the iteration converged."""
+        """A sentence that says whether the linear system was solved to the requested accuracy."""
         done = "solved" if self.converged else "not solved"
         return f"The system is {done}: residual {self.residuals[-1]:.1e} of b after {len(self.residuals) - 1} products."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the residual after each product, with the tolerance."""
+        """Plots the relative residual after each product, with the tolerance."""
         marks = (Line("residual", range(len(self.residuals)), [max(r, 1e-300) for r in self.residuals]),
                  Reference("tolerance", self.tolerance))  # fmt: skip
         return (Plot("Conjugate gradients", marks, Axis("products"), Axis("relative residual", log=True)),)
@@ -62,7 +62,7 @@ def solve_operator(
     tolerance: float = 1e-5,
     products: int = 1000,
 ) -> LinearSolve:
-    """Solves (A + damping I) x = b by conjugate gradients, to a relative residual ``tolerance``.
+    """Solves (A + damping I) x = b for an operator A by conjugate gradients, to a relative residual ``tolerance``.
 
     See equation (1) of the module docstring.
 

@@ -73,22 +73,22 @@ class Diagnosis(Result):
 
     @property
     def n(self) -> int:
-        """The number of rows of the matrix."""
+        """The number of rows of the checked matrix."""
         return len(self.eigenvalues)
 
     @property
     def smallest_eigenvalue(self) -> float:
-        """The smallest eigenvalue of the symmetric part S."""
+        """The smallest eigenvalue of the symmetric part of the matrix."""
         return float(self.eigenvalues[0])
 
     @property
     def largest_eigenvalue(self) -> float:
-        """The largest eigenvalue of the symmetric part S."""
+        """The largest eigenvalue of the symmetric part of the matrix."""
         return float(self.eigenvalues[-1])
 
     @property
     def participation_ratio(self) -> float:
-        """The participation ratio of the eigenvalues.
+        """An effective number of eigenvalues: the squared sum of the eigenvalues over the sum of their squares.
 
         See equation (4) of the module docstring.
         """
@@ -103,12 +103,12 @@ class Diagnosis(Result):
 
     @property
     def tolerance(self) -> float:
-        """The relative tolerance up to which entries count as equal."""
+        """The relative tolerance up to which entries of the matrix count as equal."""
         return _tolerance(getattr(torch, self.dtype))
 
     @property
     def rounding(self) -> float:
-        """The size below which an eigenvalue cannot be distinguished from zero.
+        """The size below which an eigenvalue of the matrix cannot be distinguished from zero.
 
         See equation (5) of the module docstring.
         """
@@ -124,7 +124,7 @@ class Diagnosis(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the most serious finding, or that the matrix has no problems."""
+        """A sentence with the most serious problem of the matrix, or that no problem was found."""
         if self.findings:
             return self.findings[0].message
         sizes = f"effective rank {self.effective_rank:.1f}, condition number {self.condition:.3g}"
@@ -132,12 +132,12 @@ class Diagnosis(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Problems of the matrix as a kernel, the most serious first."""
+        """Returns findings about problems of the matrix as a kernel, the most serious first."""
         found = [part for part in self._parts() if isinstance(part, Finding)]
         return most_serious_first(found)
 
     def sentences(self) -> tuple[str, ...]:
-        """Returns one or two sentences on each of symmetry, definiteness, condition, rank, duplicates and jitter.
+        """Returns sentences on the matrix's symmetry, definiteness, condition, rank, equal rows and jitter.
 
         >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
         'Rows (0, 1) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs.'
@@ -148,7 +148,7 @@ class Diagnosis(Result):
         return "\n".join(self.sentences())
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the absolute eigenvalues in descending order, with the size of rounding errors."""
+        """Plots the absolute eigenvalues of the matrix in descending order, with the size of rounding errors."""
         sizes = self.eigenvalues.abs().sort(descending=True).values
         marks = (Line("eigenvalue", range(1, self.n + 1), sizes), Reference("rounding", self.rounding))
         return (Plot("Spectrum", marks, Axis("index"), Axis("absolute eigenvalue", log=True), self.verdict),)
@@ -159,7 +159,7 @@ class Diagnosis(Result):
 
 @names_call
 def diagnose(K: Array) -> Diagnosis:
-    """Checks a Gram matrix: symmetry, spectrum, rank, duplicates, and the jitter that Cholesky needs.
+    """Checks a Gram matrix: symmetry, spectrum, rank, equal rows, and the jitter that Cholesky needs.
 
     Takes tensors of any float dtype, device and stride, with or without gradients, and arrays. Always exact: the
     whole spectrum is computed, in float64 on the CPU, whatever n is. The jitter is what K needs in its own dtype.
@@ -278,6 +278,6 @@ def _jitter(d: Diagnosis) -> str | Finding:
 
 
 def _beyond_rounding(d: Diagnosis) -> bool:
-    """Whether an eigenvalue is too negative to result from rounding, even in float32."""
+    """Whether an eigenvalue is too negative to be a rounding error, even in float32."""
     lowest = -d.n * torch.finfo(torch.float32).eps * d.eigenvalues.abs().max()
     return d.smallest_eigenvalue < min(-d.rounding, float(lowest))

@@ -24,8 +24,7 @@ __all__ = ["DiagonalEstimate", "diagonal"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DiagonalEstimate(Result):
-    """Estimates of the diagonal entries, half the widths of their intervals, the confidence, and the number of
-    products.
+    """Estimates of an operator's diagonal entries, with half the widths of their confidence intervals.
 
     >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
     >>> print(found.verdict)
@@ -39,7 +38,7 @@ class DiagonalEstimate(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence on the estimates and their intervals."""
+        """A sentence on the estimated diagonal entries and their intervals."""
         middle, wide = float(self.values.median()), float(self.half_widths.median())
         sure = f"each with {self.confidence:.0%} confidence"
         return (
@@ -48,7 +47,7 @@ class DiagonalEstimate(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the diagonal entries."""
+        """Plots a histogram of the estimated diagonal entries."""
         marks = (Histogram.of("entries", self.values),)
         return (Plot("Diagonal", marks, Axis("diagonal entry"), Axis("entries", log=True), self.verdict),)
 
@@ -57,7 +56,7 @@ class DiagonalEstimate(Result):
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:
-    """Estimates the diagonal of an operator without bias, with an interval for each entry.
+    """Estimates the diagonal of an operator from products with random signs, with an interval for each entry.
 
     See equation (1) of the module docstring.
     Hypotheses: samples >= 2; the intervals hold entry by entry, not for all entries at once.

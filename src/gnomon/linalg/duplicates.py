@@ -1,4 +1,4 @@
-"""Finds equal rows of a matrix, which belong to inputs that the kernel does not distinguish.
+"""Finds equal rows of a kernel matrix, which belong to inputs that the kernel does not distinguish.
 
 Rows that agree within a tolerance also agree after projection on a line, so rows are sorted by one random projection
 and only neighbors are compared: n^2 operations for the projection, n for each comparison.
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], ...]:
-    """Returns groups of rows that differ by at most tolerance times the largest entry of the group's first row.
+    """Returns groups of nearly equal rows of a matrix, as row numbers.
 
     Closeness is not transitive: each row of a group agrees with the leading one, two others may differ by twice as
     much. Groups have two rows or more, and are sorted.
@@ -43,7 +43,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
 
 
 def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Returns ungrouped rows whose projection exceeds the projection of the row at ``place`` by at most ``reach``."""
+    """Returns rows not yet in a group whose random projection is at most ``reach`` above the projection of one row."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

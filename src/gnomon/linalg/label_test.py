@@ -1,4 +1,4 @@
-"""Tests whether labels are related to inputs, by a permutation test of the kernel's alignment with the labels.
+"""Tests whether labels are related to inputs, by comparing the kernel's alignment with true and with shuffled labels.
 
     A(y) = <HKH, y y^T> / (|HKH| |y y^T|),    p = (1 + #{s : A(y_s) >= A(y)}) / (1 + number of shuffles)        (1)
 
@@ -37,7 +37,7 @@ SIGNIFICANCE_LEVEL = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTest(Result):
-    """The kernel's alignment with the labels and with shuffled labels, and the p-value."""
+    """Result: the kernel's alignment with the labels and with shuffled labels, and the p-value."""
 
     alignment: float
     p_value: float
@@ -45,24 +45,26 @@ class LabelTest(Result):
 
     @property
     def related(self) -> bool:
-        """Whether fewer than `SIGNIFICANCE_LEVEL` of the shuffles are aligned at least as well as the labels."""
+        """Whether the labels are related to the inputs: the p-value of the test is below the significance level."""
         return self.p_value < SIGNIFICANCE_LEVEL
 
     @property
     def shuffled_interval(self) -> Interval:
-        """The interval that contains 95 % of the shuffled alignments."""
+        """The interval that contains 95 % of the alignments with shuffled labels."""
         low, high = torch.quantile(self.shuffled, torch.tensor([0.025, 0.975], dtype=self.shuffled.dtype)).tolist()
         return Interval(low, high, 0.95)
 
     @property
     def detectable(self) -> float:
-        """The smallest alignment that the test detects in 80 % of cases, with normal tails."""
+        """The smallest alignment with labels that the test detects in 80 % of cases, if alignments are normally
+        distributed.
+        """
         # normal quantiles of 99 % (significance) and 80 % (power)
         return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether labels are related to inputs."""
+        """A sentence that says whether the labels are related to the inputs."""
         word = "far from" if self.related else "no better than"
         return (
             f"The alignment of the kernel with the labels, {self.alignment:.2g}, is {word} the alignment with "
@@ -70,14 +72,14 @@ class LabelTest(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the alignments of shuffled labels, with the alignment of the labels."""
+        """Plots a histogram of the alignments with shuffled labels, and the alignment with the true labels."""
         marks = (Histogram.of("shuffled labels", self.shuffled), Reference("labels", self.alignment, vertical=True))
         return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
 
 
 @names_call
 def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
-    """Compares a kernel's alignment with labels to its alignment with shuffled labels.
+    """Compares a kernel's alignment with the labels to its alignment with shuffled labels.
 
     See equation (1) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.

@@ -52,7 +52,7 @@ class Eigenpairs(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence on the eigenvalues and their error."""
+        """A sentence on the eigenvalues and the bound on their error."""
         error, largest = float(self.residuals.max()), float(self.values.max())
         head = (
             f"{len(self.values)} eigenvalues from {self.products} products, each with an error of at most {error:.1e}"
@@ -71,7 +71,7 @@ class Eigenpairs(Result):
 
 @dataclass(frozen=True, slots=True)
 class SpectralDensity(Result):
-    """A discrete approximation of the eigenvalue distribution: points, and weights that sum to one.
+    """An approximation of an operator's eigenvalue distribution: points, and weights that sum to one.
 
     ``starts`` is the number of random start vectors.
     """
@@ -82,12 +82,12 @@ class SpectralDensity(Result):
 
     @property
     def mean(self) -> float:
-        """The mean eigenvalue: the trace divided by the size."""
+        """The mean eigenvalue of the operator: the trace divided by the number of rows."""
         return float((self.points * self.weights).sum())
 
     @property
     def verdict(self) -> str:
-        """A sentence on the range of the eigenvalues."""
+        """A sentence on the range of the operator's eigenvalues."""
         low, high = float(self.points.min()), float(self.points.max())
         return f"The eigenvalues lie between about {low:.3g} and {high:.3g}, with mean {self.mean:.3g}."
 
@@ -102,7 +102,7 @@ class SpectralDensity(Result):
         return (torch.exp(-(away**2) / 2) * self.weights).sum(1) / (width * (2 * torch.pi) ** 0.5)
 
     def error(self, grid: Float[Tensor, " g"], width: float, *, confidence: float = 0.95) -> Float[Tensor, " g"]:
-        """Returns half the width of the confidence interval of `smooth` at each grid point.
+        """Returns half the width of the confidence interval of the smoothed eigenvalue density at each grid point.
 
         It measures how much the density varies between random starts; infinite for a single start.
 
@@ -123,7 +123,7 @@ class SpectralDensity(Result):
         return float(stdtrit(self.starts - 1, (1 + confidence) / 2)) / self.starts**0.5 * each.std(0)
 
     def plots(self) -> tuple[Plot, ...]:
-        """A plot of the smoothed density on a logarithmic scale, with its 95 % interval, and the outliers as dots."""
+        """Plots the smoothed eigenvalue density on a logarithmic scale with a 95 % interval, and outliers as dots."""
         low, high = float(self.points.min()), float(self.points.max())
         width = (high - low) / 50 or 0.02 * abs(high) or 1.0
         grid = torch.linspace(low - 3 * width, high + 3 * width, DENSITY_POINTS).to(self.points)
@@ -143,7 +143,7 @@ class SpectralDensity(Result):
 
     @property
     def outliers(self) -> Float[Tensor, " o"]:
-        """The points farther than `OUTLIER_DEVIATIONS` standard deviations from the mean, largest first.
+        """The eigenvalues farther than `OUTLIER_DEVIATIONS` standard deviations from the mean, largest first.
 
         >>> SpectralDensity(torch.tensor([0.0, 0.1, 9.0]), torch.tensor([0.50, 0.49, 0.01]), 1).outliers
         tensor([9.])
@@ -156,7 +156,7 @@ class SpectralDensity(Result):
 def tridiagonal(
     operator: AbstractOperator, start: Float[Tensor, " n"], steps: int
 ) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, "n m"]]:
-    """Returns the tridiagonal Lanczos matrices (diagonal alpha, off-diagonal beta) and the basis Q.
+    """Returns the Lanczos tridiagonal matrix of an operator (diagonal, off-diagonal) and the basis in which it holds.
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.
@@ -173,7 +173,7 @@ def tridiagonal(
 
 
 class _Space:
-    """The Krylov space of an operator: an orthonormal basis that grows by one vector per product."""
+    """The Krylov space of an operator: an orthonormal basis that grows by one vector per product with the operator."""
 
     def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
         self._operator, self._next = operator, start / start.norm()
@@ -192,7 +192,7 @@ class _Space:
         return torch.stack(self._beta)
 
     def extend(self, steps: int) -> None:
-        """Extends the basis to this many vectors, at most the size of the operator."""
+        """Extends the orthonormal basis to the given number of vectors, at most the size of the operator."""
         size, known = self._operator.size, len(self.basis)
         grown = self.basis.new_empty(min(steps, size), size)
         grown[:known] = self.basis
@@ -235,7 +235,7 @@ class _Space:
 
 
 def _without(w: Tensor, basis: Tensor) -> Tensor:
-    """Returns w minus its projection on the orthonormal rows of the basis."""
+    """Returns the vector w minus its projection on the orthonormal rows of the basis."""
     return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
 
@@ -283,7 +283,7 @@ def top_eigenpairs(
 
 
 def _room(operator: AbstractOperator, k: int) -> int:
-    """Returns how many vectors fit into memory; raises an error if they are too few for k eigenvalues."""
+    """Returns how many Lanczos vectors fit into memory; raises an error if they are too few for k eigenvalues."""
     each = operator.size * operator.like.element_size()
     most = int(SHARE_OF_FREE_MEMORY * free_bytes() / (2 * each))
     if most < min(k + 2, operator.size):
@@ -294,7 +294,7 @@ def _room(operator: AbstractOperator, k: int) -> int:
 
 
 def spectral_density(operator: AbstractOperator, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-    """Estimates the distribution of eigenvalues of an operator, from Lanczos quadratures at random start vectors.
+    """Estimates the distribution of an operator's eigenvalues by Lanczos iterations from random start vectors.
 
     See equation (3) of the module docstring.
 

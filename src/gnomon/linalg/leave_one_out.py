@@ -34,7 +34,7 @@ RIDGES = tuple(10.0**p for p in range(-6, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaveOneOut(Result):
-    """Leave-one-out predictions with the targets, the chosen ridge, and the fit to all points.
+    """Leave-one-out predictions of kernel regression with the targets, the chosen ridge, and the fit to all points.
 
     See equation (1) of the module docstring.
     ``coefficients`` and ``offset`` belong to the fit to all points, f(x) = k(x, X) c + offset.
@@ -48,23 +48,25 @@ class LeaveOneOut(Result):
 
     @property
     def error(self) -> float:
-        """Mean squared error divided by the variance of the targets, which is 1 for predicting their mean."""
+        """The leave-one-out mean squared error divided by the variance of the targets; 1 for predicting the mean."""
         return 1 - explained_variance(self.predictions, self.targets)
 
     @property
     def accuracy(self) -> float | None:
-        """The fraction of points with the correct predicted class; None if the targets are not classes."""
+        """The fraction of points whose class is predicted correctly from the other points; None if targets are not
+        classes.
+        """
         return accuracy(self.predictions, self.targets)
 
     @property
     def accuracy_interval(self) -> Interval | None:
-        """The 95 % interval of the accuracy if points are independent trials."""
+        """The 95 % interval of the leave-one-out accuracy, if points are independent."""
         n, share = len(self.targets), self.accuracy
         return None if share is None else binomial_interval(round(share * n), n)
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how well points are predicted."""
+        """A sentence that says how well each point is predicted from the other points."""
         n, right = len(self.targets), self.accuracy
         if right is not None:
             return (
@@ -77,7 +79,7 @@ class LeaveOneOut(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots predictions over targets; for classes, the accuracy."""
+        """Plots leave-one-out predictions over targets; for classes, the leave-one-out accuracy."""
         if self.accuracy is not None:
             return (
                 Plot(
@@ -91,12 +93,12 @@ class LeaveOneOut(Result):
         return (Plot("Leave-one-out predictions", (points, mean), Axis("target"), Axis("prediction")),)
 
     def at(self, cross: Float[Tensor, "m n"]) -> Float[Tensor, "m k"]:
-        """Returns predictions at other points, from the fit to all points and their kernel with the fitted points."""
+        """Returns predictions at new points, from the kernel between the new points and the fitted points."""
         return cross.double() @ self.coefficients + self.offset
 
 
 def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -> LeaveOneOut:
-    """Predicts every point from all others by kernel regression, with the best ridge of a grid.
+    """Predicts every point from all other points by kernel regression, with the best ridge of a grid.
 
     See equation (1) of the module docstring.
     Hypotheses: the kernel is symmetric and positive semidefinite, up to rounding.
@@ -115,7 +117,7 @@ def leave_one_out(kernel: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]) -
 def leave_one_out_of_modes(
     eigenvalues: Float[Tensor, " n"], eigenvectors: Float[Tensor, "n n"], targets: Float[Tensor, "n k"]
 ) -> LeaveOneOut:
-    """Computes `leave_one_out` from the eigenvalues and eigenvectors of the kernel, in any order.
+    """Computes `leave_one_out` from the eigenvalues and eigenvectors of the kernel matrix, in any order.
 
     Cost: n^2 k for each ridge.
 

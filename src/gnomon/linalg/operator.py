@@ -20,21 +20,21 @@ __all__ = ["AbstractOperator", "DenseOperator", "NegativeOperator"]
 
 
 class AbstractOperator(ABC):
-    """The interface of operators: a symmetric size x size matrix A, given by its products v -> A v."""
+    """Interface of operators: a symmetric matrix A that is given only by its products with vectors."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """The number of rows of the matrix."""
+        """The number of rows of the operator's matrix."""
 
     @property
     @abstractmethod
     def like(self) -> Tensor:
-        """An empty tensor that shows the dtype and device of the operator's vectors."""
+        """An empty tensor with the dtype and device of the operator's vectors."""
 
     @abstractmethod
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product A v of the operator with a vector."""
+        """Returns the product A v of the operator's matrix A with a vector v."""
 
     def dense(self) -> Float[Tensor, "n n"]:
         """Returns the operator as a dense matrix, column by column, from ``size`` products."""
@@ -50,22 +50,22 @@ class DenseOperator(Record, AbstractOperator):
 
     @property
     def size(self) -> int:
-        """The number of rows of the matrix."""
+        """The number of rows of the operator's matrix."""
         return len(self.matrix)
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor that shows the dtype and device of the operator's vectors."""
+        """An empty tensor with the dtype and device of the operator's vectors."""
         return self.matrix.new_empty(0)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product A v of the matrix with a vector."""
+        """Returns the product A v of the operator's matrix A with a vector v."""
         return self.matrix @ v
 
 
 @dataclass(frozen=True, slots=True)
 class NegativeOperator(Record, AbstractOperator):
-    """The operator -A; its largest eigenvalue is minus the smallest eigenvalue of A.
+    """The operator -A for an operator A; its largest eigenvalue is minus the smallest eigenvalue of A.
 
     >>> import torch
     >>> NegativeOperator(DenseOperator(torch.eye(1))).dense()
@@ -76,14 +76,14 @@ class NegativeOperator(Record, AbstractOperator):
 
     @property
     def size(self) -> int:
-        """The number of rows of the matrix."""
+        """The number of rows of the operator's matrix."""
         return self.operator.size
 
     @property
     def like(self) -> Tensor:
-        """An empty tensor that shows the dtype and device of the operator's vectors."""
+        """An empty tensor with the dtype and device of the operator's vectors."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product -A v of the operator with a vector."""
+        """Returns the product -A v for the wrapped operator A and a vector v."""
         return -self.operator.matvec(v)

@@ -1,4 +1,4 @@
-"""Computes leave-one-out errors and evidence for every ridge from one eigendecomposition, without refitting.
+"""Computes leave-one-out errors and evidence of kernel ridge regression for every ridge, without refitting.
 
 Rows have weights w_i, D = diag(sqrt(w)), N = sum w_i, and the kernel is taken relative to its mean diagonal. With
 
@@ -48,7 +48,7 @@ different targets."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeModes(Record):
-    """Kernel ridge regression in the eigenbasis of the weighted kernel, which gives fits for every ridge.
+    """Kernel ridge regression written in the kernel's eigenvectors, which makes fits for any ridge cheap.
 
     ``values`` and ``vectors`` are l and Q of (1), ``targets`` is Q^T D y. Ridges are relative to the kernel's mean
     diagonal; at T = infinity they are `MIN_RELATIVE_RIDGE` at least.
@@ -65,20 +65,20 @@ class RidgeModes(Record):
     time: float
 
     def eigen_coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the coefficients of the fit in the eigenbasis, g(l) Q^T D y."""
+        """Returns the coefficients of the ridge regression fit with respect to the kernel's eigenvectors."""
         total = self.values + self._ridge(ridge)
         gain = torch.where(total > 0, -torch.expm1(-total * self.time) / total, self.time)
         return self.targets * gain[:, None]  # (1) (3)
 
     def coefficients(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the coefficients c of the fit.
+        """Returns the coefficients c of the fit f(x) = sum_i K(x, x_i) c_i at a ridge penalty.
 
         See equation (1) of the module docstring.
         """
         return self.vectors @ self.eigen_coefficients(ridge)
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the leave-one-out residuals y_i - f_{-i}(x_i), where f_{-i} is fitted without point i."""
+        """Returns the leave-one-out residuals: each target minus the prediction of a fit without this point."""
         r = self._ridge(ridge)
         total = self.values + r
         # this is 1 - l g(l), computed without cancellation
@@ -89,7 +89,7 @@ class RidgeModes(Record):
         return residual / left[:, None]  # (2)
 
     def amplitude(self, ridge: float) -> float:
-        """Returns the kernel amplitude s with the largest evidence.
+        """Returns the factor of the kernel for which the Gaussian process evidence of the targets is largest.
 
         See equation (4) of the module docstring.
         """
@@ -97,7 +97,7 @@ class RidgeModes(Record):
         return float((self.targets.square() / (self.values + max(ridge, MIN_RELATIVE_RIDGE))[:, None]).sum()) / total
 
     def log_evidence(self, ridge: float) -> float:
-        """Returns the log evidence log p(y), summed over outputs; infinite if all targets are zero."""
+        """Returns the Gaussian process log evidence log p(y), summed over outputs; infinite if all targets are zero."""
         n, k = self.targets.shape
         r, total, s = max(ridge, MIN_RELATIVE_RIDGE), float(self.weights.sum()), self.amplitude(ridge)
         if s == 0:
@@ -112,7 +112,7 @@ class RidgeModes(Record):
 def ridge_modes(
     gram: Float[Tensor, "n n"], y: Float[Tensor, "n k"], weights: Float[Tensor, " n"], *, time: float = inf
 ) -> RidgeModes:
-    """Decomposes the weighted kernel D K D for fast fits; negative eigenvalues, which are rounding, become zero.
+    """Decomposes a weighted kernel matrix into eigenvectors, from which fits for any ridge are cheap.
 
     Cost: 9 n^3 operations and three matrices like K.
 

@@ -67,7 +67,7 @@ def _readable(array: np.ndarray) -> bool:
 
 
 def symmetric_part(matrix: Tensor) -> Tensor:
-    """Returns (K + K^T) / 2, halved before the sum so that the largest floats do not overflow.
+    """Returns the symmetric part (K + K^T) / 2 of a matrix K, without overflow for very large entries.
 
     Cost: one copy.
 
@@ -80,7 +80,7 @@ def symmetric_part(matrix: Tensor) -> Tensor:
 
 
 def asymmetry(matrix: Tensor) -> float:
-    """Returns max |K - K^T| / max |K|, which measures how far a matrix is from symmetric; 0 for the zero matrix.
+    """Returns how far a matrix is from symmetric: the largest |K - K^T| over the largest |K|; 0 for the zero matrix.
 
     Cost: one pass, in strips.
 
@@ -103,7 +103,7 @@ def _size(matrix: Tensor) -> float:
 
 
 def lapack_dtype(dtype: torch.dtype) -> torch.dtype:
-    """Returns the dtype for a factorization: the given dtype, or float32 if LAPACK has no routine for it.
+    """Returns a dtype in which matrices can be factorized: the given dtype, or float32 if LAPACK does not support it.
 
     >>> lapack_dtype(torch.bfloat16)
     torch.float32

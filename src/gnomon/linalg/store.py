@@ -26,7 +26,8 @@ __all__ = ["StoreLayout", "open_store", "unfinished_tiles", "write_tile"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoreLayout(Record):
-    """The layout of a store: arrays of one shape in square tiles, and small arrays that are written once.
+    """The layout of a matrix store on disk: arrays of one shape in square tiles, and small arrays that are written
+    once.
 
     ``packed`` says whether tiles are compressed; numbers of a kernel hardly shrink, and packing takes longer
     than a disk.
@@ -45,7 +46,7 @@ class StoreLayout(Record):
 
 
 def open_store(path: Any, layout: StoreLayout) -> Any:
-    """Opens the store of an earlier run with the same fingerprint, or creates one; refuses anything else at the path.
+    """Opens the matrix store of an earlier run with the same fingerprint, or creates one; else raises an error.
 
     Cost: some small files.
 
@@ -80,13 +81,14 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
 
 
 def refuse(what: str) -> None:
-    """Raises the error for a store that belongs to another computation."""
+    """Raises the error for a matrix store that belongs to another computation."""
     fix = "Pass another path, or delete this one"
     raise InputError(what, accepted="a new path, or the store of the same computation", fix=fix)
 
 
 def unfinished_tiles(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]]:
-    """Yields tiles that are not finished, row by row; for a symmetric matrix only the lower triangle.
+    """Yields tiles of a stored matrix that are not finished, row by row; for a symmetric matrix only the lower
+    triangle.
 
     Cost: one small file for each tile.
 
@@ -105,7 +107,7 @@ def unfinished_tiles(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]
 
 @names_call
 def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
-    """Writes one tile of each array, if requested also its transpose, and then marks it as finished.
+    """Writes one tile of each stored array, if requested also its transpose, and then marks the tile as finished.
 
     Cost: one write to the disk.
 
@@ -131,7 +133,7 @@ def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, m
 
 
 def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
-    """Reads rows of a tile from a start position into a buffer as wide as the tile; returns the buffer.
+    """Reads rows of a stored tile from a start position into a buffer as wide as the tile; returns the buffer.
 
     The file of a tile that is not packed is its numbers, row by row. Zarr would read the whole tile and copy it once
     more, each time into memory that its threads keep.
@@ -169,7 +171,7 @@ def _create(zarr: Any, path: Path, layout: StoreLayout) -> Any:
 
 
 def _is_done(finished: Any, i: int, j: int) -> bool:
-    """Whether a tile is finished; a byte that was not fully written reads as zero or is missing."""
+    """Whether a tile of a stored matrix is finished; a byte that was not fully written reads as zero or is missing."""
     try:
         return bool(finished[i, j] == 1)
     except (ValueError, RuntimeError, OSError):

@@ -31,7 +31,7 @@ TABLES_IN_MEMORY = 4
 
 @dataclass(frozen=True, slots=True)
 class TraceEstimate(Result):
-    """An estimate of a trace, its confidence interval, and the number of products with the operator.
+    """An estimate of an operator's trace, its confidence interval, and the number of products with the operator.
 
     >>> TraceEstimate(6.0, Interval(5.5, 6.5, 0.95), 3).verdict
     'The trace is 6 +- 0.5 at 95% confidence.'
@@ -43,16 +43,16 @@ class TraceEstimate(Result):
 
     @property
     def half_width(self) -> float:
-        """Half the width of the confidence interval."""
+        """Half the width of the confidence interval of the trace."""
         return self.interval.width / 2
 
     @property
     def verdict(self) -> str:
-        """A sentence with the trace and its interval."""
+        """A sentence with the estimated trace and its interval."""
         return f"The trace is {self.value:.4g} +- {self.half_width:.2g} at {self.interval.confidence:.0%} confidence."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the estimate with its interval."""
+        """Plots the estimated trace with its interval."""
         low, high = self.interval.low, self.interval.high
         marks = (
             Scatter("estimate", (self.products,), (self.value,)),
@@ -118,8 +118,7 @@ def hutch_plus_plus(
 def automatic_trace(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:
-    """Estimates the trace by Hutch++ if its variance is smaller, otherwise by Hutchinson, with the same number of
-    products.
+    """Estimates the trace of an operator by the better of two methods, Hutch++ and Hutchinson.
 
     See equations (2) and (1) of the module docstring.
     The first third of the products, A S, decides: with Q from half of the columns of A S, (2) has the variance
@@ -188,7 +187,7 @@ def _signs(operator: AbstractOperator, count: int, seed: int) -> Iterator[Tensor
 
 
 def _fits(operator: AbstractOperator, third: int) -> bool:
-    """Returns whether the vectors of Hutch++, their basis and temporaries fit into half of the free memory."""
+    """Returns whether the vectors of the Hutch++ method and temporaries fit into half of the free memory."""
     return (
         TABLES_IN_MEMORY * third * operator.size * operator.like.element_size() <= SHARE_OF_FREE_MEMORY * free_bytes()
     )

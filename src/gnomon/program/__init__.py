@@ -1,4 +1,4 @@
-"""Converts a module to a program: a list of the steps that the module computes, as data.
+"""Converts a PyTorch module to a program: a list of records (steps) that say what the module computes, in order.
 
 Contains: an nn.Module read as data by torch.fx, with no parameter or call left unread; layouts, elementwise
 expressions, initialization laws, piecewise linear networks.

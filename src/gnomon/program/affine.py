@@ -13,7 +13,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 def linear(b: Builder, call: Call) -> Random:
-    """Converts nn.Linear, F.linear(x, weight, bias) or x @ weight, which act on the last dimension, to a step."""
+    """Converts nn.Linear, F.linear(x, weight, bias) or x @ weight to a program step that maps the last dimension."""
     value = call.args[0]
     if call.module is not None:
         weights = _of_module(b, call)
@@ -26,7 +26,7 @@ def linear(b: Builder, call: Call) -> Random:
 
 
 def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Random:
-    """Adds a step that maps the last dimension of a value to ``size`` channels by an affine map."""
+    """Adds a program step that maps the last dimension of a tensor to ``size`` channels by an affine map."""
     if isinstance(value, Fixed):
         value = b.enter(value, len(value.shape) - 1, call.where)
     value = b.flush(value, call)
@@ -44,7 +44,7 @@ def dense(b: Builder, call: Call, value: Any, weights: Weights, size: int) -> Ra
 
 
 def convolution(b: Builder, call: Call) -> Random:
-    """Converts nn.Conv1d, 2d, 3d or their functional forms to a step; dimension 1 must hold the channels.
+    """Converts nn.Conv1d, 2d, 3d or their functional forms to a program step; dimension 1 must hold the channels.
 
     A group of one channel (depthwise) does not sum over many channels: its output has second moments, but is not
     Gaussian;
@@ -81,7 +81,7 @@ def convolution(b: Builder, call: Call) -> Random:
 
 
 def value_size(value: Any) -> int:
-    """Returns the size of the last dimension of a value."""
+    """Returns the size of the last dimension of a traced tensor."""
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     return int(shape[-1])
 
@@ -115,7 +115,9 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
 
 
 def as_image(b: Builder, value: Random, call: Call) -> Random:
-    """Returns a value in the layout of images (batch, channel, one axis per further dimension), or raises an error."""
+    """Checks that a traced tensor has image layout (batch, channel, one axis per further dimension) and returns it
+    so.
+    """
     shape = lay.shape_of(value.layout)
     wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
@@ -131,7 +133,7 @@ def as_image(b: Builder, value: Random, call: Call) -> Random:
 
 
 def standard_image(shape: tuple[int, ...]) -> lay.Layout:
-    """Returns the layout (batch, channel, one position axis per further dimension), which convolutions need."""
+    """Returns the layout that convolutions need: batch, channels, and one position axis per further dimension."""
     positions = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
     return ((LayoutAxis(shape[0], Role.BATCH),), (LayoutAxis(shape[1], Role.CHANNEL),), *positions)
 
@@ -146,10 +148,10 @@ def _padding(padding: Any, kernel: Any, dilation: Any) -> tuple[tuple[int, int],
 
 
 def each(value: Any, rank: int) -> tuple[int, ...]:
-    """Returns a tuple with one number per axis, from one number for all axes or from a tuple."""
+    """Returns a tuple with one number per position axis, from one number for all axes or from a tuple."""
     return tuple(value) if isinstance(value, tuple | list) else (value,) * rank
 
 
 def join(path: str, name: str) -> str:
-    """Returns the path of a parameter; the path of the root module is empty."""
+    """Returns the full path of a parameter from the path of its module; the path of the root module is empty."""
     return f"{path}.{name}" if path else name

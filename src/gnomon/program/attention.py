@@ -1,4 +1,4 @@
-"""Converts global self-attention to steps: a value map, a fixed mixing of positions, an output map."""
+"""Converts self-attention to program steps: a value map, a fixed mixing of positions, an output map."""
 
 from gnomon.core.modules.attention import AttentionLayout
 from gnomon.program import layout as lay
@@ -10,8 +10,9 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
-    """Converts self-attention to steps; with many heads its 1/d_k logits are deterministic, so it mixes positions
-    linearly."""
+    """Converts self-attention to program steps; with many heads its attention weights are fixed, so it mixes positions
+    linearly.
+    """
     form: AttentionLayout = call.module.attention_form
     value = call.args[0]
     parts = {name: call.module.get_submodule(name) for name in (form.query_key, form.value, form.out)}

@@ -36,7 +36,7 @@ ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Constant(nn.Module):
-    """The segment indicators of BERT, which are one for every token: (n, positions, 1)."""
+    """A module that returns BERT's segment indicators, which are one for every token: (n, positions, 1)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -61,8 +61,7 @@ class Unseen(nn.Module):
 
 
 def bert(b: Builder, call: Call) -> Random:
-    """Converts BertForSequenceClassification or BertModel (up to its pooled output), called with tokens and attention
-    mask."""
+    """Converts BertForSequenceClassification, or BertModel up to its pooled output, to program steps."""
     m, tokens, mask = call.module, call.get(0, "input_ids"), call.get(1, "attention_mask")
     config = m.config
     others = [name for name, value in call.options.items() if name not in ("input_ids", "attention_mask")]
@@ -91,7 +90,9 @@ def bert(b: Builder, call: Call) -> Random:
 
 
 def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
-    """Adds a step that hides padding tokens, if there is an attention mask; returns its step index, or ()."""
+    """Adds a program step that hides padding tokens, if there is an attention mask; returns the index of the step, or
+    ().
+    """
     if mask is None:
         return ()
     if not isinstance(mask, Fixed):
@@ -102,7 +103,7 @@ def _hide_padding(b: Builder, call: Call, mask: Any) -> tuple[int, ...]:
 
 
 def _embed(b: Builder, call: Call, m: Any, where: str, tokens: Fixed) -> Any:
-    """Adds steps for the normalized sum of BERT's three embedding tables."""
+    """Adds the program steps for the normalized sum of BERT's three embedding tables."""
     count, size = tokens.shape[1], m.word_embeddings.embedding_dim
     words = m.word_embeddings
     functions = {
@@ -158,7 +159,7 @@ def _dense(b: Builder, call: Call, m: Any, where: str, value: Any) -> Random:
 
 
 def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights:
-    """Returns the description of a layer's weights, with the initialization that transformers uses."""
+    """Returns the description of a BERT layer's weights, with the initialization that transformers uses."""
     weight, bias = join(where, "weight"), join(where, "bias") if getattr(m, "bias", None) is not None else None
     for path in (weight, bias):
         if path:
@@ -168,7 +169,7 @@ def _weights(b: Builder, call: Call, m: Any, where: str, fan_in: int) -> Weights
 
 
 def _first(b: Builder, call: Call, value: Any) -> Random:
-    """Adds a step that selects the first token, [CLS]."""
+    """Adds a program step that selects the first token, [CLS]."""
     value = b.flush(value, call)
     layout: lay.Layout = (value.layout[0], (LayoutAxis(lay.channels(value.layout), Role.CHANNEL),))
     gaussian = b.steps[value.source].gaussian

@@ -1,4 +1,4 @@
-"""Converts sums and concatenations of branches to steps."""
+"""Converts sums and concatenations of a network's branches to program steps."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 class Repeated(nn.Module):
-    """A constant, such as sinusoidal positions, repeated for every sample: (n, *shape)."""
+    """A module that repeats a constant, such as sinusoidal positions, for every sample: (n, *shape)."""
 
     def __init__(self, function: nn.Module, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Repeated(nn.Module):
 
 
 def add(b: Builder, call: Call) -> Random:
-    """Converts x + y, x - y or x + alpha * y of two branches to a step."""
+    """Converts x + y, x - y or x + alpha * y of two branches to a program step."""
     sign = -1.0 if call.name == "sub" else 1.0
     weights = (1.0, sign * float(call.options.get("alpha", 1.0)))
     terms: list[tuple[float, Random]] = []
@@ -47,7 +47,7 @@ def add(b: Builder, call: Call) -> Random:
 
 
 def concatenate(b: Builder, call: Call) -> Random:
-    """Converts torch.cat along the channels or along one axis of positions to a step."""
+    """Converts torch.cat along the channels or along one axis of positions to a program step."""
     values, dimension = list(call.args[0]), call.get(1, "dim", 0)
     first = next(v for v in values if isinstance(v, Random))
     dimension %= len(first.layout)
@@ -99,7 +99,9 @@ def _data_branch(b: Builder, call: Call, value: Fixed, like: Random) -> Random:
 
 
 def _same_layout(b: Builder, call: Call, value: Random, layout: lay.Layout) -> Random:
-    """Returns a value in another layout if both layouts differ only in axes of size one or in merged position axes."""
+    """Returns a traced tensor in another layout if both layouts differ only in axes of size one or in merged position
+    axes.
+    """
     roles: list[Any] = [[a.role for a in d if a.size > 1] for d in value.layout]
     wanted: list[Any] = [[a.role for a in d if a.size > 1] for d in layout]
     if [r[:1] for r in roles] != [w[:1] for w in wanted]:

@@ -1,4 +1,4 @@
-"""Collects the steps of a program, the parameters used so far, and which branches are independent.
+"""Collects the program steps of a module, the parameters used so far, and which branches are independent.
 
 Cross-covariances of two branches A and B vanish when a sign flip of A's last affine layers turns A into -A and
 leaves B alone (or the other way round): the layers in ``tails`` of A are none of the ``layers`` that B went through.
@@ -45,7 +45,7 @@ MONTE_CARLO = "or estimate it: gnomon.sampled_limit(net, draws=64)"
 
 @dataclass(slots=True)
 class Builder:
-    """Collects the steps of a program while a module is converted."""
+    """Collects the program steps while a module is converted."""
 
     root: nn.Module
     graph: fx.Graph
@@ -58,7 +58,7 @@ class Builder:
     notes: list[str] = field(default_factory=list)
 
     def emit(self, op: Op, inputs: tuple[int, ...], where: str, layout: lay.Layout, *, gaussian: bool) -> Random:
-        """Adds a step to the program and returns its output as a value."""
+        """Adds a step to the program and returns the output of the step as a traced tensor."""
         self.steps.append(ProgramStep(op, inputs, where, lay.grid(layout), lay.channels(layout), gaussian))
         before = frozenset[str]().union(*(self.layers[i] for i in inputs))
         tails: frozenset[str] | None
@@ -84,8 +84,9 @@ class Builder:
         return Random(len(self.steps) - 1, layout)
 
     def account(self, path: str, where: str) -> None:
-        """Records that a parameter is used at ``where``; raises an error for a second use (weight sharing), which has
-        no limit."""
+        """Records that a parameter is used at ``where``; raises an error for a second use, because shared weights have
+        no limit.
+        """
         owner, _, own_name = path.rpartition(".")
         named = []
         # checked first, because reading a parametrized weight would run a power iteration
@@ -117,12 +118,13 @@ class Builder:
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
-        """Returns the error for a construction that has no closed-form limit, with the violated hypothesis and a
-        fix."""
+        """Returns the error for a layer that has no closed-form infinite-width limit, with the violated assumption and
+        a fix.
+        """
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
     def unread(self, call: Call, found: str) -> UnsupportedModuleError:
-        """Returns the error for a construction that is not supported."""
+        """Returns the error for a layer that gnomon does not support."""
         return UnsupportedModuleError(
             f"'{call.where}' ({call.name}) {found}",
             reason="every node of the module is understood",
@@ -137,8 +139,9 @@ class Builder:
         window: ConvolutionWindow | None = None,
         layout: lay.Layout | None = None,
     ) -> Random:
-        """Adds a step that makes data the input of a random layer: channels at dimension ``channel``, or patches in
-        ``layout``."""
+        """Adds a program step that makes data the input of a layer with weights: channels at dimension ``channel``, or
+        patches.
+        """
         key = (value.node, channel, window)
         layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
@@ -147,7 +150,7 @@ class Builder:
         return Random(self.inputs[key], layout)
 
     def flush(self, value: Random, call: Call) -> Random:
-        """Adds a step for a value's elementwise expression that is not a step yet, and returns the output of the
+        """Adds a program step for pending elementwise functions of a traced tensor, and returns the output of the
         step.
         """
         if isinstance(value.expression, Variable):
@@ -200,7 +203,7 @@ class Builder:
         return self.emit(step.op, tuple(parts), call.where, value.layout, gaussian=False)
 
     def settle(self, value: Random, layout: lay.Layout, where: str, index: Tensor | None = None) -> Random:
-        """Returns the value in another layout, with an additional step if positions change their order or grid."""
+        """Returns a traced tensor in another layout, with an additional program step if positions move."""
         source = self.steps[value.source]
         if index is None and lay.grid(layout) == source.grid:
             return replace(value, layout=layout)
@@ -222,7 +225,9 @@ class Builder:
         return replace(value, source=moved.source, layout=layout)
 
     def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
-        """Adds branches: coefficients of equal branches are added, and different branches must be uncorrelated."""
+        """Adds a program step that sums branches: repeated branches are merged, and different branches must be
+        uncorrelated.
+        """
         total: dict[int, float] = {}
         for coefficient, value in terms:
             step = self.steps[value.source]
@@ -242,7 +247,8 @@ class Builder:
 
     def _join_mixes(self, total: dict[int, float], call: Call) -> None:
         """Merges a h + b M h into one linear map (a I + b M) of the positions of h, as in graph networks with
-        self-loops."""
+        self-loops.
+        """
         groups: dict[tuple[int, int], list[int]] = {}
         for source in total:
             step = self.steps[source]
@@ -268,7 +274,7 @@ class Builder:
             total[len(self.steps) - 1] = 1.0
 
     def require_uncorrelated(self, sources: tuple[int, ...], call: Call) -> None:
-        """Raises an error unless the cross-covariance of every two of these steps is proven to be zero."""
+        """Raises an error unless the outputs of every two of these program steps are proven to be uncorrelated."""
         for a, b in combinations(sources, 2):
             if not self._are_uncorrelated(a, b):
                 raise self.refuse(
@@ -286,7 +292,7 @@ class Builder:
 
 
 def constant(value: Value, root: nn.Module) -> float | None:
-    """Returns the number that a value holds if it is a buffer with one element; None otherwise."""
+    """Returns the number that a traced value holds if the value is a buffer with one element; None otherwise."""
     if isinstance(value, Fixed) and value.node.op == "get_attr":
         tensor = attribute_at(root, str(value.node.target))
         return float(tensor) if isinstance(tensor, Tensor) and tensor.numel() == 1 else None
@@ -294,7 +300,7 @@ def constant(value: Value, root: nn.Module) -> float | None:
 
 
 def varies(value: Fixed) -> bool:
-    """Whether a value that needs no parameters is computed from the data, and not only from constants."""
+    """Whether a traced value without parameters is computed from the data, and not only from constants."""
     todo, seen = [value.node], set[fx.Node]()
     while todo:
         node = todo.pop()
@@ -307,7 +313,7 @@ def varies(value: Fixed) -> bool:
 
 
 def constant_value(b: Builder, value: Fixed) -> Tensor:
-    """Returns the tensor that a value equals for every input, dense and in float64."""
+    """Returns the tensor to which a traced value evaluates for every input, dense and in float64."""
     like = next(n.meta["result"] for n in b.graph.nodes if n.op == "placeholder")
     with torch.no_grad():
         found: Tensor = extract(b.root, b.graph, value.node)(torch.zeros(like.shape, dtype=like.dtype))
@@ -319,7 +325,7 @@ def _size(grid: tuple[int, ...]) -> int:
 
 
 def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule:
-    """Returns a module that computes one node of the traced graph from the data."""
+    """Returns a module that computes one node of a torch.fx graph from the network's inputs."""
     needed = {target}
     for node in reversed(graph.nodes):
         if node in needed:

@@ -1,4 +1,4 @@
-"""Finds values whose channels have mean zero, and subtracts the mean from data that lack this property.
+"""Finds tensors whose channels have mean zero, and subtracts the mean from data that lack this property.
 
 LayerNorm subtracts the mean over channels. The channels of an affine layer have mean zero in the limit; data added to
 them (sinusoidal positions) do not, and subtracting the mean of the sum is subtracting the mean of the data.
@@ -31,7 +31,7 @@ from gnomon.program.values import Random
 
 
 class Centered(nn.Module):
-    """A function of the data with its mean over the channels subtracted."""
+    """A module that applies a function to the data and subtracts the mean over the channels from the result."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], channel: int) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Centered(nn.Module):
 
 
 def zero_mean(b: Builder, source: int) -> bool:
-    """Whether the channels of a step's output have mean zero at every position."""
+    """Whether the channels of a program step's output have mean zero at every position."""
     step = b.steps[source]
     if step.gaussian:
         return True
@@ -70,7 +70,7 @@ def zero_mean(b: Builder, source: int) -> bool:
 
 
 def centered_data(b: Builder, value: Random) -> Random:
-    """Returns the value with centered data: the mean over channels is subtracted from every data term."""
+    """Returns a traced tensor with centered data: the mean over channels is subtracted from every data term."""
     step = b.steps[value.source]
     if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
         function = Centered(step.op.function, step.op.channel)

@@ -1,4 +1,4 @@
-"""Converts elementwise calls: merges all calls on the output of one step into one expression."""
+"""Converts elementwise calls to program steps; consecutive calls on one tensor merge into one expression."""
 
 import operator
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 def elementwise(b: Builder, call: Call) -> Random | Fixed:
-    """Converts a function that acts on each entry separately, or arithmetic between branches."""
+    """Converts a call of a function that acts on each entry separately, or arithmetic between branches."""
     random = [a for a in _operands(call) if isinstance(a, Random)]
     parameters = [a for a in _operands(call) if isinstance(a, Parameter)]
     if not random and not parameters:
@@ -71,7 +71,7 @@ def elementwise(b: Builder, call: Call) -> Random | Fixed:
 
 
 def activation_module(b: Builder, call: Call) -> Random | Fixed:
-    """Converts an activation module of torch.nn by its functional form."""
+    """Converts an activation module of torch.nn to its functional form."""
     assert call.module is not None
     if isinstance(call.module, nn.RReLU) and call.module.training:
         raise b.refuse(
@@ -85,7 +85,7 @@ def activation_module(b: Builder, call: Call) -> Random | Fixed:
 
 
 def prelu(b: Builder, call: Call) -> Random:
-    """Converts nn.PReLU, a leaky ReLU with a trainable slope, to an activation."""
+    """Converts nn.PReLU, a leaky ReLU with a trainable slope, to an activation expression."""
     module, value = call.module, call.args[0]
     assert isinstance(module, nn.PReLU)
     slope = uniform(b, call, module.weight, "slope")
@@ -107,7 +107,9 @@ def gain(
     shift: float,
     trainable: tuple[TrainableActivationParameter, ...],
 ) -> Random:
-    """Converts scale * x + shift with trainable parameters to an expression that the next activation includes."""
+    """Converts scale * x + shift with trainable parameters to an expression that becomes part of the next
+    activation.
+    """
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
     # a bias that directly follows its gain joins it in one expression
     joins = biases and bool(value.trainable) and slope_and_intercept(value.expression) is not None
@@ -123,7 +125,7 @@ def gain(
 
 
 def _with_parameter(b: Builder, call: Call) -> Random:
-    """Converts x * g and x + b, for parameters g and b with equal entries, to a trainable gain or bias."""
+    """Converts x * g and x + b to a trainable gain or bias, if all entries of the parameter g or b are equal."""
     pair = call.args[:2]
     random = next((a for a in pair if isinstance(a, Random)), None)
     parameter = next((a for a in pair if isinstance(a, Parameter)), None)
@@ -145,7 +147,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """Returns the number of positions for which a parameter has separate entries: its size without the channel axis."""
+    """Returns the number of positions for which an elementwise parameter has separate entries."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)
@@ -153,7 +155,7 @@ def prod_positions(tensor: Tensor, value: Random) -> int:
 
 
 def uniform(b: Builder, call: Call, tensor: Tensor, what: str) -> float:
-    """Returns the number that all entries of a parameter equal; raises an error if entries differ."""
+    """Returns the common value of all entries of a parameter; raises an error if entries differ."""
     first = float(tensor.detach().reshape(-1)[0])
     if not is_uniform(tensor):
         raise b.refuse(
@@ -172,8 +174,9 @@ def is_uniform(tensor: Tensor) -> bool:
 
 
 def _of_data(b: Builder, call: Call) -> Fixed:
-    """Converts a call on data: linear functions and masks count as preprocessing; nonlinear functions raise an
-    error."""
+    """Converts a call on data without parameters: linear functions and masks are allowed, nonlinear functions raise an
+    error.
+    """
     # integer data, such as lengths and tokens, are allowed in any function
     counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()
     if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:
@@ -191,7 +194,9 @@ def _nonlinear_data(b: Builder, call: Call) -> NoLimitError:
 
 
 def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[TrainableActivationParameter, ...]:
-    """Returns the trainable parameters that all operands share; raises an error if operands have different ones."""
+    """Returns the trainable parameters that all operands of an elementwise call share; raises an error if they
+    differ.
+    """
     held = [r for r in random if r.trainable]
     if not held:
         return ()
@@ -205,7 +210,7 @@ def _operands(call: Call) -> list[Any]:
 
 
 def _inline_constants(b: Builder, call: Call) -> Call:
-    """Returns the call with buffers of one element replaced by numbers."""
+    """Returns a traced call in which buffers with one element are replaced by numbers."""
 
     def value(a: Any) -> Any:
         number = constant(a, b.root) if isinstance(a, Fixed) else None

@@ -1,4 +1,4 @@
-"""Converts nn.TransformerEncoderLayer and nn.TransformerEncoder from their parts.
+"""Converts nn.TransformerEncoderLayer and nn.TransformerEncoder to program steps, part by part.
 
 norm_first:  x + attend(norm1(x)), then x + W_2 phi(W_1 norm2(x))                                     (1)
 else:        norm1(x + attend(x)), then norm2(x + W_2 phi(W_1 x))                                     (2)
@@ -19,7 +19,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def encoder_layer(b: Builder, call: Call) -> Random:
-    """Converts one nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask) to steps."""
+    """Converts one nn.TransformerEncoderLayer(src, src_mask, src_key_padding_mask) to program steps."""
     masks = read_masks(b, call, call.get(1, "src_mask"), call.get(2, "src_key_padding_mask"))
     return _layer(b, call, call.args[0], masks)
 
@@ -35,7 +35,9 @@ def encoder(b: Builder, call: Call) -> Any:
 
 
 def _note_copies(b: Builder, call: Call, module: nn.TransformerEncoder) -> None:
-    """Adds a note if the layers are copies of one layer, because the limit treats them as drawn independently."""
+    """Adds a note if encoder layers start as copies of one layer, because gnomon treats their weights as
+    independent.
+    """
     first = [layer.linear1.weight for layer in module.layers if isinstance(layer, nn.TransformerEncoderLayer)]
     if any(torch.equal(a, c) for a, c in zip(first[:-1], first[1:], strict=True) if not a.is_meta):
         b.notes.append(
@@ -78,13 +80,13 @@ def _feed(b: Builder, call: Call, value: Any) -> Any:
 
 
 def add_branch(b: Builder, call: Call, x: Any, y: Random) -> Random:
-    """Adds the outputs of two branches of a residual block."""
+    """Adds the outputs of the two branches of a residual block."""
     if isinstance(x, Fixed):
         x = b.enter(x, len(x.shape) - 1, call.where)
     return add(b, Call(call.node, "add", f"{call.where}.add", (x, y), {}, None, call.result))
 
 
 def part(call: Call, name: str, module: Any, value: Any) -> Call:
-    """Returns the call of one submodule on one value."""
+    """Returns a record of the call of one submodule on one tensor."""
     where = f"{call.where}.{name}" if call.where else name
     return Call(call.node, type(module).__name__, where, (value,), {}, module, call.result)

@@ -1,4 +1,4 @@
-"""Represents elementwise functions as small immutable trees.
+"""Represents elementwise functions such as x * sigmoid(x) as small immutable trees.
 
 A maximal region of elementwise calls with one source is ONE activation: ``0.5 * torch.erf(x / 2.4) + 0.5`` becomes
 ``Apply("add", (Apply("mul", (0.5, Apply("erf", ...))), 0.5))``, and ``x * torch.sigmoid(x)`` a tree in which the
@@ -22,12 +22,14 @@ __all__ = ["Apply", "Expression", "Variable", "evaluate"]
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The argument of an elementwise expression: the preactivation itself."""
+    """The argument x of an elementwise expression tree, which stands for the preactivation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """The call ``function(*args, **options)`` in an elementwise expression; args are trees or constants."""
+    """The function call ``function(*args, **options)`` in an elementwise expression tree; args are trees or
+    constants.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -35,7 +37,7 @@ class Apply:
     options: tuple[tuple[str, Any], ...] = ()
 
     def option(self, name: str, position: int, default: Any) -> Any:
-        """Returns the value of an argument that was given by name or by position."""
+        """Returns the value of an argument of this call, which was given by name or by position."""
         named = dict(self.options)
         return named.get(name, self.args[position] if len(self.args) > position else default)
 

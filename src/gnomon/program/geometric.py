@@ -1,4 +1,4 @@
-"""Converts layers of PyTorch Geometric, which it recognizes by their attributes: GCNConv on one fixed graph.
+"""Converts GCNConv of PyTorch Geometric to program steps, if all inputs have the same graph.
 
     y = M x W + b,    M[i, j] = a_ij / sqrt(d_i d_j),   a with a loop at every node, d_i = sum_j a_ij        (1)
 
@@ -20,7 +20,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def messages(b: Builder, call: Call) -> Random:
-    """Converts GCNConv(x, edge_index) with an edge list that is the same for all inputs."""
+    """Converts GCNConv(x, edge_index) to program steps, if the edge list is the same for all inputs."""
     m, value, edges = call.module, call.args[0], call.get(1, "edge_index")
     if type(m).__name__ != "GCNConv":
         raise b.unread(call, "is an unsupported message-passing layer; only GCNConv is supported")

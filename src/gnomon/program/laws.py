@@ -1,4 +1,4 @@
-"""Defines initialization laws: the variances of initial weights and biases, which determine the infinite-width limit.
+"""Defines initialization laws: the variances of initial weights and biases, which determine the infinite-width kernels.
 
     Law(w, b):  weights N(0, w^2 / fan_in), biases N(0, b^2)                                (1)
     PyTorch's Linear and Conv:  U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and biases,
@@ -61,7 +61,7 @@ def torch_law(fan_in: int) -> Law:
 
 
 def weight_std(weight: Tensor, fan_in: int | None = None) -> float:
-    """Returns the weight standard deviation times sqrt(fan_in), measured on the current weights.
+    """Returns the standard deviation of a weight matrix times sqrt(fan_in), measured on the current weights.
 
     Cost: one pass over the weights.
 
@@ -85,7 +85,7 @@ def rms(values: Tensor) -> float:
 
 
 def laws_by_path(program: Program, module: nn.Module, init: Init) -> dict[str, Law]:
-    """Returns the initialization law of each affine layer of a program, by its path.
+    """Returns the variances of initial weights and biases for each affine layer of a program, by the path of the layer.
 
     Cost: none for "torch"; one pass over the weights for "measured".
 

@@ -1,4 +1,4 @@
-"""Tracks which dimensions hold the batch, the channels and the positions through every reshape and permute.
+"""Tracks which dimensions of a tensor hold the batch, the channels and the positions through reshapes and permutes.
 
 A tensor of a random network has one batch axis, one channel axis (the one that grows) and any number of position
 axes. Each dimension of the tensor holds a row-major product of such axes: after ``flatten(1)`` of (n, c, h, w) the
@@ -23,7 +23,7 @@ from gnomon.core.errors import UnsupportedModuleError
 
 
 class Role(Enum):
-    """What an axis counts: batch, channels or positions."""
+    """What a tensor axis counts: batch, channels or positions."""
 
     BATCH = "batch"
     CHANNEL = "channel"
@@ -32,7 +32,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayoutAxis:
-    """One axis that a tensor dimension holds: its size, and whether it counts batch, channels or positions."""
+    """One axis inside a tensor dimension: its size, and whether it counts batch, channels or positions."""
 
     size: int
     role: Role
@@ -43,8 +43,9 @@ Layout = tuple[Dimension, ...]
 
 
 def standard(shape: tuple[int, ...], channel: int) -> Layout:
-    """Returns the layout with batch first, channels at dimension ``channel``, and positions in every other
-    dimension."""
+    """Returns a tensor layout with batch first, channels at dimension ``channel``, and positions in every other
+    dimension.
+    """
 
     def dimension(index: int, size: int) -> Dimension:
         if index == 0:
@@ -57,39 +58,41 @@ def standard(shape: tuple[int, ...], channel: int) -> Layout:
 
 
 def shape_of(layout: Layout) -> tuple[int, ...]:
-    """Returns the shape of a tensor with this layout."""
+    """Returns the shape of a tensor with a given layout."""
     return tuple(prod(a.size for a in d) for d in layout)
 
 
 def grid(layout: Layout) -> tuple[int, ...]:
-    """Returns the sizes of the position axes in order, which are the shape of one side of the covariance."""
+    """Returns the sizes of the position axes of a tensor layout, in order."""
     return tuple(a.size for d in layout for a in d if a.role is Role.POSITION)
 
 
 def channels(layout: Layout) -> int:
-    """Returns the size of the channel axis of a layout (1 if it was squeezed)."""
+    """Returns the number of channels in a tensor layout (1 if the channel axis was squeezed)."""
     return prod(a.size for d in layout for a in d if a.role is Role.CHANNEL)
 
 
 def with_channels(layout: Layout, size: int) -> Layout:
-    """Returns the layout with another number of channels."""
+    """Returns a tensor layout with another number of channels."""
     return tuple(tuple(LayoutAxis(size, a.role) if a.role is Role.CHANNEL else a for a in d) for d in layout)
 
 
 def channel_dimension(layout: Layout) -> int | None:
-    """Returns the dimension that holds the channel axis, alone or with others; None if there is none."""
+    """Returns the tensor dimension that holds the channel axis, alone or with other axes; None without a channel
+    axis.
+    """
     return next((i for i, d in enumerate(layout) if any(a.role is Role.CHANNEL for a in d)), None)
 
 
 def position_axes(layout: Layout, dimension: int) -> tuple[int, ...]:
-    """Returns the indices into ``grid(layout)`` of the position axes that a dimension holds."""
+    """Returns the numbers of the position axes that one tensor dimension holds."""
     before = sum(a.role is Role.POSITION for d in layout[:dimension] for a in d)
     inside = sum(a.role is Role.POSITION for a in layout[dimension])
     return tuple(range(before, before + inside))
 
 
 def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
-    """Returns the layout after a row-major reshape; positions may merge and split, batch and channels may not.
+    """Returns the tensor layout after a row-major reshape; positions may merge and split, batch and channels may not.
 
     Cost: the number of axes.
 
@@ -121,13 +124,13 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
 
 
 def permute(layout: Layout, order: tuple[int, ...]) -> tuple[Layout, tuple[int, ...]]:
-    """Returns the layout after a permutation of dimensions, and the old index of each new position axis."""
+    """Returns the tensor layout after a permutation of dimensions, and the old index of each new position axis."""
     moved = tuple(layout[i] for i in order)
     return moved, tuple(a for i in order for a in position_axes(layout, i))
 
 
 def _runs(axes: list[LayoutAxis]) -> list[LayoutAxis]:
-    """Merges the sizes of adjacent position axes, because a row-major reshape depends only on their product."""
+    """Merges adjacent position axes, because a row-major reshape depends only on the product of their sizes."""
     merged: list[LayoutAxis] = []
     for axis in axes:
         if merged and axis.role is Role.POSITION and merged[-1].role is Role.POSITION:

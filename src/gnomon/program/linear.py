@@ -1,4 +1,4 @@
-"""Recognizes elementwise expressions that are straight lines.
+"""Recognizes elementwise expressions that are straight lines, slope * x + intercept.
 
 >>> import torch
 >>> from gnomon.program.expression import Apply, Variable
@@ -19,7 +19,7 @@ SlopeAndIntercept = tuple[float, float]
 
 
 def slope_and_intercept(tree: Any) -> SlopeAndIntercept | None:
-    """Returns (slope, intercept) of an expression of +, -, *, / and constants; None if it is not a straight line.
+    """Returns (slope, intercept) if an elementwise expression is a straight line; None otherwise.
 
     Cost: a walk over the expression.
 

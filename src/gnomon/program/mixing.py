@@ -1,4 +1,4 @@
-"""Converts products with matrices that are not parameters: linear maps of positions, as in graph networks.
+"""Converts products with matrices that are not parameters, which mix positions linearly, as in graph networks.
 
     y[p] = sum_s M[p, s] h[s]                                                                             (1)
 
@@ -23,7 +23,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 class Matrices(nn.Module):
-    """A function of the data that returns a matrix for each sample, with one channel: (n, 1, out, in)."""
+    """A module that computes a matrix for each sample from the data, with one channel: (n, 1, out, in)."""
 
     def __init__(self, function: nn.Module, turned: bool) -> None:
         super().__init__()
@@ -36,7 +36,9 @@ class Matrices(nn.Module):
 
 
 def product(b: Builder, call: Call) -> Any:
-    """Converts x @ y: an affine layer if y is a parameter, a linear map of positions if x or y is fixed or data."""
+    """Converts x @ y to a program step: an affine layer if y is a parameter, a linear map of positions if x or y is
+    data.
+    """
     left, right = call.args[0], call.get(1, "other", call.get(1, "mat2"))
     if isinstance(left, Fixed) and isinstance(right, Random):
         return _mix(b, call, left, right, dimension=len(right.layout) - 2)
@@ -53,7 +55,7 @@ def product(b: Builder, call: Call) -> Any:
 
 
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
-    """Adds the position map along one dimension of the value, which must hold only positions."""
+    """Adds a program step that multiplies the positions along one dimension of a tensor by a fixed matrix."""
     value = b.flush(value, call)
     turned = dimension == len(value.layout) - 1  # h @ M acts as M^T along the last dimension
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
@@ -83,7 +85,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
 
 
 def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
-    """Adds a step that multiplies the positions of each sample by the sample's own matrix."""
+    """Adds a program step that multiplies the positions of each sample by the sample's own matrix."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)
@@ -93,14 +95,14 @@ def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.La
 
 
 class Diagonals(nn.Module):
-    """A function of the data that returns a diagonal matrix for each sample, with one channel: (n, 1, size, size)."""
+    """A module that computes a diagonal matrix for each sample from the data, with one channel: (n, 1, size, size)."""
 
     def __init__(self, function: nn.Module, size: int, rank: int, *, inverse: bool) -> None:
         super().__init__()
         self.function, self.size, self.rank, self.inverse = function, size, rank, inverse
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the diagonal matrices; numbers that positions or samples share are repeated."""
+        """Returns each sample's diagonal matrix; entries that positions or samples share are repeated."""
         found: Tensor = self.function(x).double()
         found = found.reshape(*(1,) * (self.rank - found.dim()), *found.shape)
         rows = found.flatten(1).expand(len(x), self.size)
@@ -108,20 +110,22 @@ class Diagonals(nn.Module):
 
 
 class PositionRows(nn.Module):
-    """A function of the data that returns a row that selects one position of each sample: (n, 1, 1, size)."""
+    """A module that computes, for each sample, a one-hot row that selects one of its positions: (n, 1, 1, size)."""
 
     def __init__(self, function: nn.Module, size: int) -> None:
         super().__init__()
         self.function, self.size = function, size
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the selection matrices; negative positions count from the end."""
+        """Returns each sample's one-hot row that selects a position; negative positions count from the end."""
         place = self.function(x).long() % self.size
         return functional.one_hot(place, self.size).double().reshape(len(x), 1, 1, self.size)
 
 
 def scale_by_data(b: Builder, call: Call, value: Random, factor: Fixed, *, inverse: bool) -> Random | None:
-    """Multiplies or divides a value by data with one number per position or sample; returns None for anything else."""
+    """Converts a product or quotient with data that have one number per position or sample; returns None for other
+    data.
+    """
     value = b.flush(value, call)
     shape, channel = lay.shape_of(value.layout), lay.channel_dimension(value.layout)
     sizes = (1,) * (len(shape) - len(factor.shape)) + factor.shape
@@ -161,7 +165,7 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Adds the position map with a matrix for each sample, (n, 1, out, in), that a function computes from the data.
+    """Adds a program step that multiplies each sample's positions by a matrix that a function computes from the data.
 
     See equation (1) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Converts calls that only move entries: reshapes, permutes, slices of positions.
+"""Converts calls that only move entries of a tensor to program steps: reshapes, permutes, slices of positions.
 
 Reshapes and permutes are followed on the layout. For slices, flips and rolls the call itself is run once on a tensor
 of labels, and the labels show where each position came from.
@@ -20,7 +20,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17)
 
 
 def reshape(b: Builder, call: Call) -> Random:
-    """Converts view, reshape, flatten, unflatten, squeeze and unsqueeze, which regroup axes in row-major order."""
+    """Converts view, reshape, flatten, unflatten, squeeze and unsqueeze, which keep the order of the entries."""
     value: Random = call.args[0]
     try:
         layout = lay.regroup(value.layout, call.shape)
@@ -35,7 +35,7 @@ def reshape(b: Builder, call: Call) -> Random:
 
 
 def permute(b: Builder, call: Call, function: Callable[..., Any]) -> Random:
-    """Converts permute, transpose and movedim, which reorder dimensions."""
+    """Converts permute, transpose and movedim, which reorder the dimensions of a tensor."""
     value: Random = call.args[0]
     probe = torch.empty(PRIMES[: len(value.layout)], device="meta")
     order = tuple(PRIMES.index(s) for s in function(probe, *call.args[1:], **call.options).shape)
@@ -76,7 +76,7 @@ def take(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
-    """Finds the old dimension that corresponds to each new dimension, from labels of the entries."""
+    """Finds which old dimension each dimension of an indexed tensor comes from, by following numbered entries."""
     old = lay.shape_of(value.layout)
     where = torch.unravel_index(labels, old)
     layout: list[lay.Dimension] = []
@@ -99,7 +99,7 @@ def _take(b: Builder, call: Call, value: Random, labels: Tensor) -> Random:
 
 
 def _positions(value: Random, layout: list[lay.Dimension], labels: Tensor, where: tuple[Tensor, ...]) -> Tensor:
-    """Returns the old flat index of each new position, for sample 0 and channel 0."""
+    """Returns the old flat index of each position in an indexed tensor."""
     pick = tuple(
         slice(None) if all(a.role is Role.POSITION for a in d) else 0 for d in layout
     )  # dimensions without axes have size one

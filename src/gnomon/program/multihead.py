@@ -1,4 +1,4 @@
-"""Converts nn.MultiheadAttention: maps to queries, keys and values, attention with many heads, an output map.
+"""Converts nn.MultiheadAttention to program steps: maps to queries, keys and values, attention, an output map.
 
     logits_h[p, s] = q_h(p) . k_h(s) / sqrt(d_k)
     y(p) = W_o concat_h sum_s softmax_s(logits_h + mask)[p, s] v_h(s)                                     (1)
@@ -26,15 +26,16 @@ MASKED_LOGIT = -1e30
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """Both masks of attention: one (queries, keys) for all inputs, and a padding mask of keys that depends on the
-    data."""
+    """The two masks of attention: one for pairs (queries, keys), equal for all inputs, and a padding mask that is
+    data.
+    """
 
     pairs: Tensor | None = None
     padding: Fixed | None = None
 
 
 def multihead(b: Builder, call: Call) -> tuple[Any, None]:
-    """Converts nn.MultiheadAttention(query, key, value); its second result, the mean attention, is not available."""
+    """Converts nn.MultiheadAttention(query, key, value); its second output, the mean attention, is not available."""
     m = call.module
     assert isinstance(m, nn.MultiheadAttention)
     masks = read_masks(b, call, call.get(5, "attn_mask"), call.get(3, "key_padding_mask"))
@@ -43,7 +44,7 @@ def multihead(b: Builder, call: Call) -> tuple[Any, None]:
 
 
 def attend(b: Builder, call: Call, values: list[Any], masks: Masks) -> Random:
-    """Adds attention for queries, keys and values from three sequences or from the same one.
+    """Adds program steps for attention with queries, keys and values from three sequences or from one.
 
     See equation (1) of the module docstring.
     """
@@ -85,22 +86,23 @@ def _sequence(b: Builder, call: Call, value: Any) -> Random:
 
 
 class Hidden(nn.Module):
-    """A function of the data that returns the term that padding adds to the logits, with one channel: (n, 1, keys)."""
+    """A module that computes from the data what padding adds to attention logits, with one channel: (n, 1, keys)."""
 
     def __init__(self, function: nn.Module) -> None:
         super().__init__()
         self.function = function
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns a large negative finite number for hidden keys: their weight is zero and products stay finite."""
+        """Returns a large negative finite number for hidden keys, so that their attention weight is zero."""
         found: Tensor = self.function(x)
         low = found.bool() * MASKED_LOGIT if found.dtype is torch.bool else found.clamp(min=MASKED_LOGIT)
         return low.double().unsqueeze(1)
 
 
 def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> int:
-    """Adds a step with the padding mask of each sample; ``function`` computes it from the data, true for hidden
-    keys."""
+    """Adds a program step with the padding mask of each sample; ``function`` computes the mask, true for
+    hidden keys.
+    """
     count, keys = mask.shape if len(mask.shape) == 2 else (0, 0)
     if count != b.batch:
         raise b.unread(call, f"has a padding mask of shape {mask.shape}; (batch, keys) has a rule")
@@ -113,14 +115,14 @@ def padding_step(b: Builder, call: Call, mask: Fixed, function: nn.Module) -> in
 
 
 def read_masks(b: Builder, call: Call, pairs: Any, padding: Any) -> Masks:
-    """Converts both masks of attention; ``padding`` may depend on the data, ``pairs`` may not."""
+    """Converts both masks of an attention layer; ``padding`` may depend on the data, ``pairs`` may not."""
     if padding is not None and not isinstance(padding, Fixed):
         raise b.unread(call, "has a padding mask that depends on parameters; one that depends on the data has a rule")
     return Masks(read_mask(b, call, pairs), padding)
 
 
 def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
-    """Returns the term that a mask adds to the logits: zero for visible positions, -inf for hidden ones."""
+    """Returns the numbers that a mask adds to attention logits: zero for visible positions, -inf for hidden ones."""
     if mask is None:
         return None
     if not isinstance(mask, Fixed | Tensor) or (isinstance(mask, Fixed) and varies(mask)):
@@ -137,7 +139,7 @@ def read_mask(b: Builder, call: Call, mask: Any) -> Tensor | None:
 
 
 def _pack(b: Builder, call: Call, m: nn.MultiheadAttention) -> list[Weights]:
-    """Returns the weights of queries, keys and values: rows of one matrix, or three matrices if sizes differ."""
+    """Returns the weights of queries, keys and values of attention: rows of one matrix, or three separate matrices."""
     bias = join(call.where, "in_proj_bias") if m.in_proj_bias is not None else None
     if bias:
         b.account(bias, call.where)

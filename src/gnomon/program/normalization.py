@@ -1,4 +1,4 @@
-"""Converts normalization layers and dropout to steps."""
+"""Converts normalization layers and dropout to program steps."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def layer_norm(b: Builder, call: Call) -> Random | Fixed:
-    """Converts nn.LayerNorm and nn.RMSNorm over the last dimensions, which must hold the channels."""
+    """Converts nn.LayerNorm and nn.RMSNorm to program steps; the normalized dimensions must hold the channels."""
     module = call.module
     assert isinstance(module, nn.LayerNorm | nn.RMSNorm)
     rank = len(module.normalized_shape)
@@ -30,7 +30,7 @@ def layer_norm(b: Builder, call: Call) -> Random | Fixed:
 
 
 def group_norm(b: Builder, call: Call) -> Random | Fixed:
-    """Converts nn.GroupNorm; a group of many channels has the statistics of all channels."""
+    """Converts nn.GroupNorm to program steps; large groups have the statistics of all channels."""
     module = call.module
     assert isinstance(module, nn.GroupNorm)
     value = _enter(b, call, channel=1)
@@ -50,7 +50,7 @@ def group_norm(b: Builder, call: Call) -> Random | Fixed:
 
 
 def batch_norm(b: Builder, call: Call) -> Random:
-    """Converts nn.BatchNorm in eval mode with fresh statistics to a fixed scale and a trainable gain."""
+    """Converts nn.BatchNorm in eval mode with fresh running statistics to a fixed scale and a trainable gain."""
     module = call.module
     assert isinstance(module, nn.modules.batchnorm._BatchNorm)
     if module.training or module.running_mean is None or module.running_var is None:
@@ -79,7 +79,7 @@ def batch_norm(b: Builder, call: Call) -> Random:
 
 
 def dropout(b: Builder, call: Call) -> Any:
-    """Converts nn.Dropout: the identity in eval mode, independent masks on every entry in training mode."""
+    """Converts nn.Dropout: the identity in eval mode, an independent mask on every entry in training mode."""
     value, m = call.args[0], call.module
     rate = m.p if isinstance(m, nn.Dropout) else call.get(1, "p", 0.5)
     active = m.training if m is not None else call.get(2, "training", True)
@@ -99,7 +99,7 @@ def dropout(b: Builder, call: Call) -> Any:
 
 
 def _enter(b: Builder, call: Call, channel: int) -> Random | Fixed:
-    """Treats normalization of data as preprocessing if it has no parameters; raises an error otherwise."""
+    """Allows normalization of the data itself if it has no parameters; raises an error otherwise."""
     value, module = call.args[0], call.module
     if not isinstance(value, Fixed):
         return value
@@ -141,7 +141,7 @@ def _normalize(b: Builder, call: Call, value: Random, dims: tuple[int, ...], eps
 def _affine(
     b: Builder, call: Call, value: Random, weight: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]
 ) -> Random:
-    """Converts the elementwise gain and bias after a normalization."""
+    """Converts the elementwise gain and bias of a normalization layer."""
     if weight is None and bias is None:
         return value
     trainable, factor, shift = [], 1.0, 0.0

@@ -1,4 +1,4 @@
-"""Converts a piecewise linear network to a list of steps: affine maps, relu-like functions, max-pools, sums.
+"""Converts a piecewise linear network to a list of steps: affine maps, ReLU-like functions, max-pools, sums.
 
 Certificates, Lipschitz bounds and linear regions need to know which steps a network takes, not only what it computes.
 
@@ -53,7 +53,7 @@ SOFTMAX: set[Any] = {torch.softmax, F.softmax, F.log_softmax, torch.log_softmax,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecewiseLinearStep(Record):
-    """One step of a piecewise linear network: its kind, its input steps, the function that computes it, a relu's slope.
+    """One step of a piecewise linear network: its kind, its input steps, its function, and the slope of a leaky ReLU.
 
     ``absolute`` maps the radii of boxes around the inputs of an affine step to the radius around its output; ``layer``
     is the module of the step, if it is a module.
@@ -70,12 +70,12 @@ class PiecewiseLinearStep(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecewiseLinearGraph(Record):
-    """A piecewise linear network as steps in execution order; the first is the input, the last the output."""
+    """A piecewise linear network as a list of steps in execution order; the first is the input, the last the output."""
 
     steps: tuple[PiecewiseLinearStep, ...]
 
     def values(self, x: Tensor, last: int | None = None) -> list[Tensor]:
-        """Returns the outputs of all steps for inputs x, up to the step number ``last``.
+        """Returns the outputs of all steps of the network for inputs x, up to step number ``last``.
 
         >>> graph = read_piecewise_linear(nn.ReLU(), torch.zeros(1, 2))
         >>> graph.values(torch.tensor([[-1.0, 2.0]]))[-1].tolist()
@@ -88,7 +88,7 @@ class PiecewiseLinearGraph(Record):
 
 
 def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool = False) -> PiecewiseLinearGraph:
-    """Converts a network of affine maps, relu, leaky relu and max-pool in eval mode to steps; names unsupported layers.
+    """Converts a network of affine maps, ReLU, leaky ReLU and max-pool to steps; names unsupported layers in the error.
 
     With ``decisions`` a last softmax or log-softmax, which changes no decision and no difference of log-scores, is left
     out.
@@ -143,7 +143,7 @@ class _Reader:
         self.module, self.places = module, places
 
     def is_softmax(self, node: fx.Node) -> bool:
-        """Whether a node is a softmax over classes that only the output uses."""
+        """Whether a graph node is a softmax over classes whose result only the network's output uses."""
         if not all(user.op == "output" for user in node.users):
             return False
         if node.op == "call_module":
@@ -196,7 +196,7 @@ class _Reader:
         raise UnsupportedModuleError(f"'{where}' calls {name}", reason="a piecewise linear network", fix=FIX)
 
     def _bind(self, node: fx.Node, target: Any) -> Callable[..., Tensor]:
-        """Returns a function of a node's tensor inputs, with its constants filled in."""
+        """Returns the operation of a graph node as a function of its tensor inputs, with constants filled in."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         fixed = {n: attribute_at(self.module, str(n.target)) for n in node.all_input_nodes if n.op == "get_attr"}
         fixed = {n: v.detach() if isinstance(v, Tensor) else v for n, v in fixed.items()}
@@ -211,9 +211,7 @@ class _Reader:
         return run
 
     def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Returns the function that adds the interval radii of the summands of a sum or difference; constants have
-        radius 0.
-        """
+        """Returns the function that adds interval radii for a sum or difference of tensors; constants have radius 0."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])
@@ -261,7 +259,9 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> PiecewiseLi
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
-    """Returns the function r -> |A| r for an affine layer A x + b, which propagates interval radii."""
+    """Returns the function r -> |A| r of an affine layer A x + b, which maps interval radii of inputs to output
+    radii.
+    """
     if isinstance(layer, nn.Linear):
         return lambda r: F.linear(r, layer.weight.abs())
     if isinstance(layer, nn.modules.conv._ConvNd):

@@ -18,7 +18,7 @@ from gnomon.program.values import Call, Random
 
 
 def average_pool(b: Builder, call: Call) -> Random:
-    """Converts nn.AvgPool1d / 2d and their functional forms."""
+    """Converts nn.AvgPool1d / 2d and their functional forms to a program step."""
     value = _image(b, call)
     rank, m = len(value.layout) - 2, call.module
     if m is not None:
@@ -40,7 +40,7 @@ def average_pool(b: Builder, call: Call) -> Random:
 
 
 def adaptive_average_pool(b: Builder, call: Call) -> Random:
-    """Converts nn.AdaptiveAvgPool1d / 2d and their functional forms."""
+    """Converts nn.AdaptiveAvgPool1d / 2d and their functional forms to a program step."""
     value = _image(b, call)
     matrices = []
     for size, out in zip(lay.shape_of(value.layout)[2:], call.shape[2:], strict=True):
@@ -50,7 +50,7 @@ def adaptive_average_pool(b: Builder, call: Call) -> Random:
 
 
 def upsample(b: Builder, call: Call) -> Random:
-    """Converts nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear'."""
+    """Converts nn.Upsample / F.interpolate in modes 'nearest', 'linear', 'bilinear' to a program step."""
     value = _image(b, call)
     m = call.module
     mode = m.mode if isinstance(m, nn.Upsample) else call.get(3, "mode", "nearest")
@@ -66,7 +66,7 @@ def upsample(b: Builder, call: Call) -> Random:
 
 
 def pad(b: Builder, call: Call) -> Random:
-    """Converts F.pad and the padding layers of torch.nn over positions: zeros, circular, reflected or replicated."""
+    """Converts F.pad and padding layers of torch.nn over positions: zero, circular, reflected or replicated padding."""
     value = b.flush(call.args[0], call)
     m = call.module
     widths = list(m.padding if m is not None else call.get(1, "pad"))
@@ -104,7 +104,7 @@ _PADDING = {
 
 
 def mean(b: Builder, call: Call) -> Random:
-    """Converts x.mean(dim) and x.sum(dim) over dimensions that hold positions."""
+    """Converts x.mean(dim) and x.sum(dim) over dimensions that hold positions to a program step."""
     value = b.flush(call.args[0], call)
     rank = len(value.layout)
     dims = call.get(1, "dim")
@@ -138,7 +138,7 @@ def mean(b: Builder, call: Call) -> Random:
 
 
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
-    """Adds a linear map of positions, one matrix per axis; Gaussian values stay Gaussian."""
+    """Adds a program step with a linear map of positions, given by one matrix per position axis."""
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian

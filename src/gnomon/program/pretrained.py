@@ -17,7 +17,7 @@ def is_bert(module: Any) -> bool:
 
 
 def refuse_transformers(module: nn.Module) -> None:
-    """Raises an error for models of transformers whose forward torch.fx cannot trace."""
+    """Raises an error for models of transformers whose forward method torch.fx cannot trace."""
     own = [
         (path, m) for path, m in module.named_modules() if hasattr(m, "base_model_prefix") and hasattr(m, "post_init")
     ]
@@ -32,7 +32,7 @@ def refuse_transformers(module: nn.Module) -> None:
 
 
 def classes(module: Any) -> int:
-    """Returns the number of outputs of a BERT classifier; zero for a BERT without a classifier."""
+    """Returns the number of classes of a BERT classifier; zero for a BERT model without a classifier."""
     return int(module.num_labels) if hasattr(module, "classifier") else 0
 
 

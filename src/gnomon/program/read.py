@@ -1,4 +1,4 @@
-"""Converts a torch.nn.Module to an immutable program, and checks that no parameter is left out.
+"""Converts a torch.nn.Module to an immutable program (list of steps), and checks that every parameter is used.
 
 The traced graph is walked once, and every node is described by the table: data stay data until the first affine layer;
 after it each value has a layout, a source step and a pending elementwise expression. At the end every parameter has
@@ -24,7 +24,7 @@ __all__ = ["read"]
 
 @names_call
 def read(module: nn.Module, example: Tensor) -> Program:
-    """Converts a module to a program, given one batch of inputs (only its shape is used).
+    """Converts a module to a program (list of steps), given one batch of inputs, of which only the shape matters.
 
     Hypotheses: ``forward`` takes one tensor with the batch first, is traceable by torch.fx, and uses the layers of
     docs/limits.md. The module is not run on data and not changed.
@@ -64,7 +64,7 @@ def read(module: nn.Module, example: Tensor) -> Program:
 
 
 def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Converts one call of the traced module and stores its value."""
+    """Converts one call of the traced module to program steps and stores its result."""
     module = b.root.get_submodule(str(node.target)) if node.op == "call_module" else None
     args, options = fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
     result = node.meta["result"]
@@ -84,7 +84,7 @@ def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
 
 
 def _check_arguments(module: nn.Module) -> None:
-    """Raises an error unless forward takes one tensor and its other arguments have defaults."""
+    """Raises an error unless the module's forward takes one tensor and its other arguments have defaults."""
     try:
         asked = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
@@ -106,9 +106,7 @@ def _attribute(b: Builder, node: fx.Node) -> Any:
 
 
 def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
-    """Checks that the output is one tensor that depends on parameters, and adds the last elementwise function as a
-    step.
-    """
+    """Checks that the module's output is one tensor that depends on parameters, and adds the last program step."""
     result = fx.node.map_arg(node.args[0], values.__getitem__)
     if isinstance(result, Fixed):
         found = "the output does not depend on any parameter"
@@ -123,7 +121,7 @@ def _finish(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
-    """Returns only the steps on which the last step depends, with new indices."""
+    """Returns only the program steps on which the last step depends, with new indices."""
     needed = {len(steps) - 1}
     for i in range(len(steps) - 1, -1, -1):
         if i in needed:
@@ -133,7 +131,7 @@ def _needed_steps(steps: list[ProgramStep]) -> tuple[ProgramStep, ...]:
 
 
 def _prove_complete(b: Builder) -> None:
-    """Raises an error unless every parameter of the module has been used by a step."""
+    """Raises an error unless every parameter of the module is used by a program step."""
     missing = [name for name, _ in b.root.named_parameters() if name not in b.read]
     if missing:
         raise UnsupportedModuleError(
@@ -149,7 +147,7 @@ def _is_tensor(result: Any) -> bool:
 
 
 def _in_place(node: fx.Node, module: nn.Module | None) -> bool:
-    """Whether a call overwrites its first argument: relu_(), x += y, nn.ReLU(inplace=True)."""
+    """Whether a traced call overwrites its first argument, such as relu_(), x += y, or nn.ReLU(inplace=True)."""
     if module is not None:
         return bool(getattr(module, "inplace", False))
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")

@@ -1,4 +1,4 @@
-"""Converts nn.RNN: each layer is an affine map of the input, one recurrent map, and an activation.
+"""Converts nn.RNN to program steps: in each layer an affine map of the input, a recurrent map, and an activation.
 
     u_t = W_ih x_t + b_ih + W_hh h_{t-1} + b_hh,    h_t = phi(u_t),    h_{-1} = 0                      (1)
 
@@ -21,7 +21,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def recurrent(b: Builder, call: Call) -> tuple[Any, Any]:
-    """Reads nn.RNN into program steps for its two outputs: states of the last layer, and last state of every layer."""
+    """Converts nn.RNN to program steps for its two outputs: states of the last layer, and last state of every layer."""
     module = call.module
     assert isinstance(module, nn.RNN)
     value = _sequence(b, call)
@@ -59,7 +59,7 @@ def _sequence(b: Builder, call: Call) -> Random:
 
 
 def _is_zero(b: Builder, start: Any) -> bool:
-    """Whether an initial state is zero for every input."""
+    """Whether the initial state of an RNN is zero for every input."""
     if not isinstance(start, Fixed):
         return False
     if start.node.target in ("new_zeros", torch.zeros_like):
@@ -68,7 +68,7 @@ def _is_zero(b: Builder, start: Any) -> bool:
 
 
 def _direction(b: Builder, call: Call, value: Random, name: str) -> Random:
-    """Adds one layer of an RNN in one direction; the backward direction reverses the sequence."""
+    """Adds the program steps for one layer of an RNN in one direction; the backward direction reverses the sequence."""
     module, backwards = call.module, name.endswith("_reverse")
     times = lay.shape_of(value.layout)[1]
     flip = torch.arange(times - 1, -1, -1)

@@ -1,4 +1,4 @@
-"""Lists calls that have no closed-form limit, with the reason for each."""
+"""Lists calls that have no closed-form infinite-width limit, with the reason for each."""
 
 from dataclasses import dataclass
 

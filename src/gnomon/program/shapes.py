@@ -42,7 +42,8 @@ LAYERS = (
 
 
 def output_of_zeros(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """Returns what a function or layer returns for zeros in the shapes of its arguments, on the meta device.
+    """Returns what a function or layer returns for zeros in the shapes of its arguments, without computing on real
+    data.
 
     ``function`` is a function, the name of a method of tensors, or a layer. Returns None if it is not one of the
     frequent ones, if its arguments are large, or if it does not take them: running it on the meta device then explains
@@ -65,7 +66,7 @@ def output_of_zeros(function: Any, args: tuple[Any, ...], options: Mapping[str, 
 
 
 def _frequent(function: Any) -> Callable[..., Any] | None:
-    """Returns a function to call, if it is one of the frequent ones."""
+    """Returns a fast way to compute the output shape of a frequent layer or function; None for other functions."""
     if isinstance(function, nn.Module):
         state = (*function.named_parameters(), *function.named_buffers())
         if type(function) not in LAYERS or sum(v.numel() for _, v in state) > MAX_ZEROS:

@@ -1,4 +1,4 @@
-"""Defines the steps of a program: one frozen record for each kind of layer.
+"""Defines the kinds of program steps: one frozen record class for each kind of layer.
 
 A step maps the covariances of its inputs to the covariances of its output. The steps are only data; the rules of the
 limit compute.
@@ -49,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The parameters of an affine layer: their paths, the class that made them, the fan-in, and which of them train.
+    """Describes the parameters of an affine layer: their paths, the layer's class, the fan-in, and which of them train.
 
     ``drawn`` are the standard deviations of the entries that its constructor draws, if they differ from Linear.
     """
@@ -65,7 +65,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionWindow:
-    """The shape of a convolution: kernel, stride, dilation and padding, with one entry per position axis."""
+    """Describes the window of a convolution: kernel size, stride, dilation and padding for each position axis."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -76,7 +76,7 @@ class ConvolutionWindow:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A step with a fixed function of the data, which is the input of the first affine layers.
+    """Program step with a fixed function of the data, whose result is the input of the first affine layers.
 
     With a ``window`` the features of a position are the entries of its patch: a convolution of data is a dense layer on
     their patches, which needs covariances at its output positions only.
@@ -89,8 +89,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """A step with an affine map of all channels, and of the ``contracted`` position axes that were flattened into
-    them."""
+    """Program step with an affine map of all channels, including ``contracted`` position axes flattened into
+    channels.
+    """
 
     weights: Weights
     contracted: tuple[int, ...] = ()
@@ -98,7 +99,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Conv:
-    """A step with a convolution over all positions."""
+    """Program step with a convolution over all positions."""
 
     weights: Weights
     window: ConvolutionWindow
@@ -106,8 +107,7 @@ class Conv:
 
 @dataclass(frozen=True, slots=True)
 class SharedWeightMap:
-    """A step with an affine map whose weights positions share: y[s] = b + sum_t w_t x[index[t, s]]; -1 stands for
-    zero."""
+    """Program step with an affine map that shares weights between positions: y[s] = b + sum_t w_t x[index[t, s]]."""
 
     weights: Weights
     index: Tensor
@@ -128,7 +128,7 @@ class TrainableActivationParameter:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """A step with an elementwise function and its trainable parameters."""
+    """Program step with an elementwise function and its trainable parameters."""
 
     expression: Expression
     trainable: tuple[TrainableActivationParameter, ...] = ()
@@ -136,14 +136,16 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class FixedPositionMap:
-    """A step with a fixed linear map of positions (pooling, means, padding): a matrix (out, in) per axis, or None."""
+    """Program step with a fixed linear map of positions (pooling, means, padding): one matrix per position axis, or
+    None.
+    """
 
     matrices: tuple[Tensor | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """A step that reorders positions: position s of the output is position ``index[s]`` of the input."""
+    """Program step that reorders positions: position s of the output is position ``index[s]`` of the input."""
 
     index: Tensor
     shape: tuple[int, ...]
@@ -151,28 +153,30 @@ class Reorder:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A step with a linear combination of branches that are proven to be uncorrelated."""
+    """Program step with a linear combination of branches that are proven to be uncorrelated."""
 
     coefficients: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """A step that concatenates the channels of several branches; ``shares`` are their fractions."""
+    """Program step that concatenates channels of several branches; ``shares`` are the branches' fractions of all
+    channels.
+    """
 
     shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StackBranches:
-    """A step that concatenates the positions of several branches along one axis."""
+    """Program step that concatenates the positions of several branches along one axis."""
 
     axis: int
 
 
 @dataclass(frozen=True, slots=True)
 class Normalize:
-    """A step that divides by the root mean square over channels and the ``pooled`` position axes."""
+    """Program step that divides by the root mean square over channels and over the ``pooled`` position axes."""
 
     pooled: tuple[int, ...]
     eps: float
@@ -180,21 +184,23 @@ class Normalize:
 
 @dataclass(frozen=True, slots=True)
 class Dropout:
-    """A step with independent dropout masks that keep entries with probability ``keep`` and divide by it."""
+    """Program step with independent dropout masks that keep each entry with probability ``keep`` and divide it by
+    ``keep``.
+    """
 
     keep: float
 
 
 @dataclass(frozen=True, slots=True)
 class DeterministicAttention:
-    """A step with softmax attention of the first input, whose logits are the second input's covariance."""
+    """Program step with softmax attention whose logits are not random in the infinite-width limit."""
 
     weights: Weights
 
 
 @dataclass(frozen=True, slots=True)
 class MultiheadAttention:
-    """A step with softmax attention (inputs: value, query, key) with 1/sqrt(d_k) logits and many heads.
+    """Program step with softmax attention of many heads (inputs: value, query, key) and logits scaled by 1/sqrt(d_k).
 
     ``mask`` is added to the logits (queries, keys), None if every position sees all others. A fourth input is what
     padding adds to the logits of each key, as data.
@@ -205,12 +211,12 @@ class MultiheadAttention:
 
 @dataclass(frozen=True, slots=True)
 class DataPositionMap:
-    """A step with a linear map of positions that is given by data: the second input holds a matrix for each sample."""
+    """Program step that multiplies each sample's positions by a matrix that the second input holds for the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A step with preactivations u_t = in_t + W phi(u_{t-1}) + b along time, with the same W and b at every step."""
+    """Program step with the recurrence u_t = in_t + W phi(u_{t-1}) + b, with the same W and b at every time t."""
 
     weights: Weights
     expression: Expression
@@ -254,7 +260,7 @@ class Program(Record):
         )
 
     def __str__(self) -> str:
-        """Returns the program as text: one line per step, and one per note."""
+        """Returns the program as text: one line per step, and one line per note."""
         rows = []
         for i, s in enumerate(self.steps):
             source = ", ".join(f"%{j}" for j in s.inputs)

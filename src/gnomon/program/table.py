@@ -1,4 +1,4 @@
-"""Maps names of layers and functions to the functions that convert them to steps.
+"""Lists, for each name of a layer or function, the function that converts it to program steps.
 
 Adding a layer adds a line here and a function in the file of its kind.
 """
@@ -113,7 +113,7 @@ SAME = frozenset("contiguous clone float double to type Identity dropout_eval al
 
 
 def name_of(node: fx.Node, module: nn.Module | None) -> str:
-    """Returns a node's name in the table: the class of a layer, or the plain name of a function."""
+    """Returns the name under which a graph node is looked up: the class of a layer, or the plain name of a function."""
     if module is not None:
         return type(module).__name__
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
@@ -142,7 +142,7 @@ def name_of(node: fx.Node, module: nn.Module | None) -> str:
 
 
 def describe(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
-    """Converts a call by the function that the table lists for it; calls whose arguments are only data stay data."""
+    """Converts a traced call to program steps by the function listed for it; calls on data alone stay data."""
     operands = _operands(call)
     if not any(isinstance(a, Random | Parameter) for a in operands) and not _has_parameters(call):
         return _data(b, call)
@@ -194,9 +194,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
 
 
 def _data(b: Builder, call: Call) -> Any:
-    """Treats a call whose arguments are only data as preprocessing, unless it is nonlinear, random or mixes the
-    batch.
-    """
+    """Treats a call whose arguments are only data as preprocessing; raises an error if it is nonlinear or random."""
     if isinstance(call.module, MODULES):
         return activation_module(b, call)
     if call.name in FUNCTIONS:

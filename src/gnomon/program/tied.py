@@ -1,4 +1,4 @@
-"""Converts group convolutions; the group elements become an additional axis of positions."""
+"""Converts group convolutions to program steps; the group elements become an additional axis of positions."""
 
 from math import prod
 
@@ -11,7 +11,9 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def tied_convolution(b: Builder, call: Call) -> Random:
-    """Converts a module whose method ``tied_form`` returns the input positions that each shared weight multiplies."""
+    """Converts a layer that shares weights; its method ``tied_form`` lists the input positions of each
+    shared weight.
+    """
     value, module = call.args[0], call.module
     shape = value.shape if isinstance(value, Fixed) else lay.shape_of(value.layout)
     form = module.tied_form(*shape[2:])

@@ -1,4 +1,4 @@
-"""Converts tables of vectors: nn.Embedding of tokens, and parameters that differ between positions.
+"""Converts tables of vectors to program steps: nn.Embedding of tokens, and parameters that differ between positions.
 
 Looking up row i of a table is a linear map of the indicator of i, without bias:
 
@@ -23,7 +23,7 @@ from gnomon.program.values import Call, Fixed, Parameter, Random
 
 
 class Indicators(nn.Module):
-    """A function of the data that returns tokens as one-hot rows (n, *positions, rows); zero for the padding token."""
+    """A module that converts tokens to one-hot rows (n, *positions, rows), with zeros for the padding token."""
 
     def __init__(self, tokens: nn.Module, rows: int, padding: int | None) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Indicators(nn.Module):
 
 
 class Places(nn.Module):
-    """A function that returns one-hot rows for all positions, the same for every sample: (n, positions, positions)."""
+    """A module that returns one-hot rows for all positions, the same for every sample: (n, positions, positions)."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def embedding(b: Builder, call: Call) -> Any:
 
 
 def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, ...], where: str) -> Random:
-    """Adds one-hot rows and the affine layer that multiplies them; ``shape`` is (batch, *positions, channels)."""
+    """Adds program steps for one-hot rows and for the affine layer that multiplies them."""
     places = tuple((LayoutAxis(s, Role.POSITION),) if s > 1 else () for s in shape[1:-1])
     batch = (LayoutAxis(shape[0], Role.BATCH),)
     before: lay.Layout = (batch, *places, (LayoutAxis(weights.fan_in, Role.CHANNEL),))
@@ -85,7 +85,7 @@ def table(b: Builder, function: nn.Module, weights: Weights, shape: tuple[int, .
 
 
 def position_table(b: Builder, call: Call, parameter: Parameter, count: int, channels: int) -> Random:
-    """Converts a random parameter (positions, channels) to a branch (batch, positions, channels).
+    """Converts a position table, a parameter of shape (positions, channels), to a branch (batch, positions, channels).
 
     See equation (1) of the module docstring.
     """

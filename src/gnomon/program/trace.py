@@ -1,4 +1,4 @@
-"""Traces a module: torch.fx records its calls, and every call runs on the meta device to find its shape.
+"""Traces a module: torch.fx records its calls, and every call runs on the meta device to find its output shape.
 
 Layers of torch.nn and self-describing modules stay whole. While it is traced, ``forward`` sees real sizes (``x.dim()``,
 ``x.shape[1]``), except for the batch size, which stays symbolic; so code that depends on shapes can be traced.
@@ -41,28 +41,30 @@ def passes_messages(module: Any) -> bool:
 
 
 class Shaped(fx.Proxy):
-    """A torch.fx proxy that knows the shape of its tensor."""
+    """A torch.fx proxy that knows the shape of the tensor for which it stands."""
 
     @property
     def shape(self) -> Any:
-        """Sizes of the tensor's dimensions; the batch size stays symbolic."""
+        """The sizes of the traced tensor's dimensions; the batch size stays symbolic."""
         return self.size()
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions of the tensor."""
+        """The number of dimensions of the traced tensor."""
         return len(self._tensor().shape)
 
     def dim(self) -> int:
-        """Returns the number of dimensions of the tensor."""
+        """Returns the number of dimensions of the traced tensor."""
         return self.ndim
 
     def ndimension(self) -> int:
-        """Returns the number of dimensions of the tensor."""
+        """Returns the number of dimensions of the traced tensor."""
         return self.ndim
 
     def size(self, dim: int | None = None) -> Any:
-        """Returns the size of one dimension, or of all of them; the batch size stays symbolic."""
+        """Returns the size of one dimension of the traced tensor, or of all dimensions; the batch size stays
+        symbolic.
+        """
         sizes = tuple(self._tensor().shape)
         if dim is None:
             return tuple(self.size(i) for i in range(len(sizes)))
@@ -78,7 +80,7 @@ class Shaped(fx.Proxy):
 
 
 class Unhooked(nn.Module):
-    """Runs a layer without its hooks, for shape inference."""
+    """Runs a layer without its hooks, to find the shape of its output."""
 
     def __init__(self, layer: nn.Module) -> None:
         super().__init__()
@@ -86,20 +88,21 @@ class Unhooked(nn.Module):
         self.training = layer.training
 
     def forward(self, *args: Any, **options: Any) -> Any:
-        """Calls the layer's own forward."""
+        """Calls the layer's own forward method, which skips hooks."""
         return self.layer.forward(*args, **options)
 
 
 class Tracer(fx.Tracer):
-    """A torch.fx tracer that stops at layers that are converted as a whole or refused."""
+    """A torch.fx tracer that does not look inside layers that gnomon converts, or rejects, as a whole."""
 
     def __init__(self, example: Tensor) -> None:
         super().__init__(autowrap_modules=())  # type: ignore[arg-type]
         self.example = example
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Whether a module is converted as a whole: layers of torch.nn, classes that inherit their forward, and known
-        modules."""
+        """Whether a module is converted as a whole: a layer of torch.nn, a class that inherits such a forward, or a
+        known module.
+        """
         inherited = getattr(type(m).forward, "__module__", "").startswith("torch.nn") and not isinstance(
             m, nn.Sequential
         )
@@ -114,7 +117,7 @@ class Tracer(fx.Tracer):
         return proxy
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        """Returns a proxy that knows the shape of its tensor."""
+        """Returns a torch.fx proxy that knows the shape of its tensor."""
         return Shaped(node, self)
 
 
@@ -149,7 +152,9 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
 
 
 def _refuse_replaced(module: nn.Module) -> None:
-    """Raises an error if forward was replaced on an object, because the tracer follows the class."""
+    """Raises an error if the forward method was replaced on an object, because the tracer uses the method of the
+    class.
+    """
     for path, part in module.named_modules():
         if "forward" in vars(part):
             raise UnsupportedModuleError(
@@ -182,7 +187,7 @@ def global_hooks() -> tuple[Any, ...]:
 
 
 def _refuse_hooks(module: nn.Module) -> None:
-    """Raises an error if a module has forward hooks, because the reader would ignore them."""
+    """Raises an error if a module has forward hooks, because converting the module to a program would ignore them."""
     parts = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if has_hooks(part)]
     if parts or global_hooks():
         raise UnsupportedModuleError(
@@ -193,7 +198,7 @@ def _refuse_hooks(module: nn.Module) -> None:
 
 
 def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
-    """Runs a node of the graph on the meta device, once, and stores its result."""
+    """Runs a graph node on the meta device, once, and stores its result, which has the output shape."""
     if "result" in node.meta or node.op == "output":
         return
     for source in node.all_input_nodes:
@@ -214,7 +219,7 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
 
 
 def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
-    """Returns the output shape of a module by formula instead of running it on the meta device; None if not
+    """Returns a module's output shape by formula, without running the module on the meta device; None if not
     possible.
     """
     if is_bert(module):
@@ -233,7 +238,7 @@ def _lookup(module: nn.Module, node: fx.Node) -> Tensor | None:
 
 
 def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
-    """Returns the operation of a node as a function of tensors; the parameters of layers are on the meta device."""
+    """Returns the operation of a graph node as a function of tensors, with layer parameters on the meta device."""
     if node.op == "call_module":
         layer = Unhooked(root.get_submodule(str(node.target)))
         state = {k: v.to("meta") for k, v in (*layer.named_parameters(), *layer.named_buffers())}
@@ -244,7 +249,7 @@ def function_of(node: fx.Node, root: nn.Module) -> Callable[..., Any]:
 
 
 def where(node: fx.Node) -> str:
-    """Returns the place of a node: the path of its layer, or of the module whose forward calls the function."""
+    """Returns the place of a graph node: the path of its layer, or of the module whose forward calls the function."""
     if node.op == "call_module":
         return str(node.target)
     stack = node.meta.get("nn_module_stack")
@@ -265,7 +270,7 @@ def attribute_at(root: nn.Module, path: str) -> Any:
 
 
 def _plain() -> Any:
-    """Restores the methods of nn.Module that torch.fx replaces while it traces."""
+    """Restores the methods of nn.Module that torch.fx replaces during tracing."""
     return patch.multiple(nn.Module, __call__=MODULE_CALL, __getattr__=MODULE_GETATTR)
 
 
@@ -294,14 +299,14 @@ def _run(node: fx.Node, root: nn.Module) -> Any:
 
 
 def _batch(root: nn.Module, example: Tensor) -> Tensor:
-    """Returns an empty input like the example, in the dtype of the module, for running the module on shapes only."""
+    """Returns an empty input in the shape of the example and the dtype of the module, for finding shapes only."""
     kinds = (p.dtype for p in root.parameters() if p.is_floating_point())
     dtype = next(kinds, example.dtype) if example.is_floating_point() else example.dtype
     return torch.empty((TRACE_BATCH_SIZE, *example.shape[1:]), dtype=dtype, device="meta")
 
 
 def _single(module: nn.Module) -> fx.Graph:
-    """Returns a graph with one call, for a module that is a single layer."""
+    """Returns a torch.fx graph with one call, for a module that is a single layer."""
     graph = fx.Graph()
     x = graph.placeholder("x")
     graph.output(graph.create_node("call_module", "", (x,), {}, type(module).__name__.lower()))

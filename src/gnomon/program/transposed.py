@@ -19,7 +19,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def transposed_convolution(b: Builder, call: Call) -> Random:
-    """Converts nn.ConvTranspose1d, 2d, 3d to steps.
+    """Converts nn.ConvTranspose1d, 2d, 3d to program steps.
 
     See equation (1) of the module docstring.
     """
@@ -43,7 +43,7 @@ def transposed_convolution(b: Builder, call: Call) -> Random:
 
 
 def _spread(size: int, out: int, kernel: int, stride: int, padding: int, dilation: int) -> Tensor:
-    """Returns the matrix that moves position i to i stride + dilation (kernel - 1) - padding, with zeros elsewhere."""
+    """Returns the matrix that inserts zeros between positions, the first half of a transposed convolution."""
     matrix = torch.zeros(out + dilation * (kernel - 1), size, dtype=torch.float64)
     for i in range(size):
         place = i * stride + dilation * (kernel - 1) - padding

@@ -46,7 +46,7 @@ MEANS: set[Any] = {"mean", torch.mean, "sum", torch.sum, "amax", torch.amax}
 
 @dataclass(frozen=True, slots=True)
 class UnitEntries(Record):
-    """The entries of a parameter or buffer that belong to units: an axis with ``repeat`` entries per unit.
+    """The entries of a parameter or buffer that belong to hidden units: an axis with ``repeat`` entries per unit.
 
     ``power`` is 1 if the entries produce the unit, -1 if they read it, 0 if scaling does not change them.
     """
@@ -59,7 +59,9 @@ class UnitEntries(Record):
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup(Record):
-    """Units that must be permuted (or scaled) together, their parameter entries, and the layers that output them."""
+    """Hidden units that must be permuted (or scaled) together, their parameter entries, and the layers that output
+    them.
+    """
 
     size: int
     slots: tuple[UnitEntries, ...]
@@ -68,14 +70,16 @@ class UnitGroup(Record):
 
 @dataclass(frozen=True, slots=True)
 class HiddenUnits(Record):
-    """The groups of hidden units that may be permuted, and those that may be scaled."""
+    """The groups of hidden units that may be permuted, and the groups that may be scaled, without changing the
+    function.
+    """
 
     permutations: tuple[UnitGroup, ...]
     scalings: tuple[UnitGroup, ...]
 
 
 def hidden_units(module: nn.Module, example: Tensor) -> HiddenUnits:
-    """Finds the hidden units of a module, by one symbolic pass on an example of its inputs.
+    """Finds the hidden units of a module, by tracing the module once on an example of its inputs.
 
     Cost: one execution on the meta device, no arithmetic.
 
@@ -93,7 +97,7 @@ def hidden_units(module: nn.Module, example: Tensor) -> HiddenUnits:
 
 @torch.no_grad()
 def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
-    """Reorders the units of a group in place.
+    """Reorders the hidden units of a group by permuting their parameter entries in place.
 
     See equation (1) of the module docstring.
     Cost: a copy of the parameters it touches.
@@ -113,7 +117,7 @@ def permute_units(module: nn.Module, group: UnitGroup, order: Tensor) -> None:
 
 @torch.no_grad()
 def scale_units(module: nn.Module, group: UnitGroup, factors: Tensor) -> None:
-    """Multiplies the incoming weights of each unit by a positive factor and divides the outgoing ones, in place.
+    """Multiplies the incoming weights of each hidden unit by a positive factor and divides the outgoing ones, in place.
 
     See equation (2) of the module docstring.
     Cost: one pass over the parameters it touches.
@@ -148,7 +152,7 @@ class _Value:
 
 @dataclass(slots=True)
 class _Groups:
-    """Groups of units, which can be merged, or marked as not permutable."""
+    """Groups of hidden units, which can be merged, or marked as not permutable."""
 
     sizes: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -185,7 +189,7 @@ class _Groups:
 
 
 class _Walk:
-    """Follows hidden units through the calls of a traced module."""
+    """Follows hidden units through the calls of a traced module, to find their parameter entries."""
 
     def __init__(self, module: nn.Module) -> None:
         self.module, self.orders, self.scales = module, _Groups(), _Groups()
@@ -221,8 +225,9 @@ class _Walk:
                 self.scales.pinned.add(v.scale)
 
     def _slots(self, v: _Value, layer: str, keys: tuple[str, ...], axis: int, power: int, repeat: int = 1) -> None:
-        """Records parameter entries that belong to the units of a value; a computed parameter makes the units
-        unchangeable."""
+        """Records parameter entries that belong to hidden units; if a parameter is computed, the units cannot be
+        permuted.
+        """
         for key in keys:
             full = f"{layer}.{key}" if layer else key
             part = self.module.get_submodule(layer)
@@ -277,7 +282,7 @@ class _Walk:
         return made
 
     def _norm(self, v: _Value, name: str) -> _Value:
-        """Follows units through a normalization, which keeps their order but not their scale."""
+        """Follows hidden units through a normalization layer, which keeps their order but not their scale."""
         if v.repeat != 1:
             self._pin(v)
         self.scales.pinned.add(v.scale)
@@ -319,7 +324,7 @@ class _Walk:
             NotImplemented)  # fmt: skip
 
     def join_shared(self) -> None:
-        """Merges groups that share an axis of one parameter, so that they are permuted together."""
+        """Merges groups of hidden units that share an axis of one parameter, so that they are permuted together."""
         for groups in (self.orders, self.scales):
             first: dict[tuple[str, int], tuple[int, int]] = {}
             for i, slot in groups.slots:

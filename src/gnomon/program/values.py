@@ -1,4 +1,4 @@
-"""Defines the values that the reader tracks while it converts a traced module: data, parameters, outputs of steps."""
+"""Defines what is tracked while a traced module is converted: data, parameters, and outputs of program steps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from gnomon.program.steps import TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A value that is computed from the data without parameters."""
+    """A traced value that is computed from the data without parameters."""
 
     node: fx.Node
     shape: tuple[int, ...]
@@ -20,7 +20,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """A tensor that depends on parameters: the output of a step with a pending elementwise expression."""
+    """A traced tensor that depends on parameters: the output of a program step with a pending elementwise function."""
 
     source: int
     layout: Layout
@@ -31,7 +31,7 @@ class Random:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the module, by its path; ``transposed`` if its two dimensions were swapped."""
+    """A parameter of the module that is converted, by its path; ``transposed`` if its two dimensions were swapped."""
 
     path: str
     tensor: Tensor
@@ -54,12 +54,12 @@ class Call:
     result: Any
 
     def get(self, position: int, name: str, default: Any = None) -> Any:
-        """Returns an argument of the call that was given by position or by name."""
+        """Returns an argument of the traced call that was given by position or by name."""
         if len(self.args) > position:
             return self.args[position]
         return self.options.get(name, default)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the (single) tensor that the call returns."""
+        """The shape of the (single) tensor that the traced call returns."""
         return tuple(self.result.shape)

@@ -49,7 +49,9 @@ class MarginDistribution(Result):
 
     @property
     def smallest(self) -> float:
-        """Returns the smallest distance to the decision boundary over all examples."""
+        """Returns the smallest distance of any example to the decision boundary; negative if an example is
+        misclassified.
+        """
         return float(self.distances.min())
 
     @names_call("quantile(share)")
@@ -78,7 +80,7 @@ class MarginDistribution(Result):
 
 @dataclass(frozen=True, slots=True)
 class NoiseSensitivity(Result):
-    """Result: how much input noise raises the loss with a 95 % interval, the Jacobian penalty, and the noise scale."""
+    """Result: how much input noise raises the loss, with a 95 % interval, and the predicted rise (Jacobian penalty)."""
 
     rise: float
     interval: Interval

@@ -33,7 +33,7 @@ MAX_RECONSTRUCTION_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class InvertibilityCheck(Result):
-    """Result: the smallest rank of the input Jacobian over the examples, and its median condition number.
+    """Result of an invertibility test: the smallest rank of the input Jacobian, and its median condition number.
 
     The condition number is infinite if directions are lost. ``log_det`` is log sqrt(det J^T J), which is log |det J|
     for a square J, if none is lost. ``error`` is (2) if the module has an inverse.
@@ -50,7 +50,9 @@ class InvertibilityCheck(Result):
 
     @property
     def invertible(self) -> bool:
-        """Returns whether no input direction is lost and the ``inverse`` method, if any, reconstructs the inputs."""
+        """Returns whether the network loses no input direction and its ``inverse`` method, if any, reconstructs the
+        inputs.
+        """
         return self.kept == self.inputs and (self.error is None or self.error < MAX_RECONSTRUCTION_ERROR)
 
     @property
@@ -63,7 +65,7 @@ class InvertibilityCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the ``inverse`` method does not reconstruct the inputs."""
+        """Returns a finding if the network's ``inverse`` method does not reconstruct the inputs."""
         if self.error is None or self.error < MAX_RECONSTRUCTION_ERROR:
             return ()
 
@@ -78,7 +80,7 @@ class InvertibilityCheck(Result):
 
 @names_call
 def invertibility(module: nn.Module, data: Any) -> InvertibilityCheck:
-    """Tests whether inputs can be recovered from outputs, by the Jacobian's singular values and the inverse.
+    """Tests whether a network's inputs can be recovered from its outputs.
 
     See equations (1), (2) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""The Jacobian of a network with respect to its inputs: singular values, and the linear map of an affine network.
+"""Computes a network's Jacobian with respect to its inputs, and the matrix of a network that is affine.
 
     J(x) = df / dx,    isometry: all singular values near one another                                            (1)
     a network of linear layers is f(x) = f(0) + b^T x:    b-hat = unitary Fourier transform of b                  (2)
@@ -55,7 +55,7 @@ class JacobianSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the singular values."""
+        """Plots a histogram of the singular values of the input Jacobian."""
         marks = (Histogram.of("singular values", self.values.flatten()),)
         return (Plot("Jacobian in the inputs", marks, Axis("singular value"), Axis("count"), self.verdict),)
 
@@ -73,13 +73,13 @@ class LinearMap(Result):
 
     @property
     def verdict(self) -> str:
-        """States how many frequencies the linear map uses."""
+        """States how many Fourier frequencies the linear map of the network uses."""
         d = self.weights.shape[1]
         used = d * min(self.sparsity) ** 2
         return f"The network is a linear map of {d} inputs and uses about {used:.1f} Fourier frequencies."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the magnitude of each frequency of the linear map."""
+        """Plots the magnitude of each Fourier frequency of the network's linear map."""
         places = range(self.frequencies.shape[1])
         lines = tuple(Line(f"output {i}", places, row) for i, row in enumerate(self.frequencies[:8]))
         return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
@@ -87,7 +87,7 @@ class LinearMap(Result):
 
 @names_call
 def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> JacobianSpectrum:
-    """Computes the singular values of the input Jacobian of a network at some inputs.
+    """Computes the singular values of a network's Jacobian with respect to the inputs, at some inputs.
 
     See equation (1) of the module docstring.
 
@@ -150,7 +150,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
 
 
 def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
-    """Returns the Jacobian df / dx of each example, with one backward pass per output."""
+    """Returns the Jacobian of the outputs with respect to the inputs for each example."""
     f = output_rows(run(module, x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip

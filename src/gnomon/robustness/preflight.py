@@ -1,4 +1,4 @@
-"""Checks the assumptions of a robustness measurement before it is made.
+"""Checks the assumptions of a robustness measurement before it starts.
 
 A failed attack means nothing if it could not have worked: if gradients are zero or wrong, if decisions depend on chance
 or on the batch, or if inputs have another scale than the model expects. Each assumption is measured:
@@ -50,7 +50,7 @@ GRADIENT_PREMISE = "gradients of the model predict how its scores change"
 
 @dataclass(frozen=True, slots=True)
 class Preflight(Result):
-    """Result: the assumptions of a robustness measurement, whether each holds, and what was measured.
+    """Result: the assumptions of a robustness measurement, whether each holds, and the evidence for each.
 
     >>> found = Preflight((Hypothesis(GRADIENT_PREMISE, False, "gradients are zero at 90% of the examples"),))
     >>> found.ready, found.gradients_are_masked
@@ -63,22 +63,22 @@ class Preflight(Result):
 
     @property
     def failed_assumptions(self) -> tuple[Hypothesis, ...]:
-        """Returns the assumptions that do not hold."""
+        """Returns the assumptions of the robustness measurement that do not hold."""
         return tuple(p for p in self.premises if p.holds is False)
 
     @property
     def ready(self) -> bool:
-        """Returns whether all assumptions hold."""
+        """Returns whether all assumptions of the robustness measurement hold."""
         return not self.failed_assumptions
 
     @property
     def gradients_are_masked(self) -> bool:
-        """Returns whether gradients are masked, so that gradient-based attacks fail without proving robustness."""
+        """Returns whether gradients are masked: attacks that use gradients fail although the network is not robust."""
         return any(p.statement == GRADIENT_PREMISE for p in self.failed_assumptions)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence whether a robustness measurement would be reliable."""
         if self.ready:
             return f"All {len(self.premises)} assumptions of an attack hold: robustness can be measured."
         return (
@@ -89,7 +89,7 @@ class Preflight(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for each assumption that does not hold."""
+        """Returns a finding for each assumption of the robustness measurement that does not hold."""
         return tuple(
             Finding(kinds.GRADIENT_MASKING if p.statement == GRADIENT_PREMISE else kinds.ROBUSTNESS_PREMISE, "",
                     {"reasons": p.checked.capitalize(), "advice": FIXES.get(p.statement, "Fix this before measuring.")},
@@ -131,7 +131,7 @@ FIXES = {
 def preflight(
     module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
 ) -> Preflight:
-    """Checks the assumptions of `robust_accuracy` and reports those that fail.
+    """Checks the assumptions of `robust_accuracy`, such as eval mode and usable gradients, before any attack.
 
     Hypotheses: none.
     Reference: [carlini2019evaluating].
@@ -224,7 +224,7 @@ def _chance(f: Tensor, y: Tensor) -> Hypothesis:
 
 
 def check_gradients(classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel) -> Hypothesis:
-    """Checks that gradients of the margin are not zero and predict the margin's change over a small step.
+    """Checks that gradients of the margin are not zero and predict how the margin changes in a small step.
 
     See equation (1) of the module docstring.
     Cost: a gradient and a forward pass of the examples.

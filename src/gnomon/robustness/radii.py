@@ -44,7 +44,7 @@ class RobustRadii(Result):
         return float((self.clean & (self.below > eps)).double().mean())
 
     def unbroken(self, eps: float) -> float:
-        """Returns the fraction of examples that no attack broke within eps: an upper bound of robust accuracy."""
+        """Returns the fraction of examples that no attack broke within eps, an upper bound of robust accuracy."""
         return float((self.clean & (self.above > eps)).double().mean())
 
     def unknown(self, eps: float) -> float:
@@ -53,12 +53,14 @@ class RobustRadii(Result):
 
     @property
     def contradictions(self) -> int:
-        """Returns the number of examples broken within their proven radius; any above zero means a bug."""
+        """Returns the number of examples that an attack broke within their proven radius; any above zero
+        means a bug.
+        """
         return int((self.clean & (self.above < self.below)).sum())
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence the typical lower and upper bounds of the examples' robust radii."""
         n, right = len(self.clean), self.clean
         if not bool(right.any()):
             return f"None of {n} examples is classified correctly, so no radius can be measured."

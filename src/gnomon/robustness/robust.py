@@ -95,19 +95,19 @@ class RobustAccuracy(Result):
 
     @property
     def trusted(self) -> bool:
-        """Returns whether gradients were usable by attacks, so that the result is reliable."""
+        """Returns whether gradients were usable by the attacks, so that the robust accuracy is reliable."""
         return not any(f.kind == "gradient-masking" for f in self.findings)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence which fraction of examples resisted all attacks."""
         what = f"{self.value:.1%} of {len(self.robust)} examples resist all attacks ({self.threat})"
         tail = "" if self.trusted else "; this is not reliable because gradients are masked"
         return f"{what}, {self.clean:.1%} are classified correctly without an attack{tail}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if gradients are masked."""
+        """Returns a finding if gradients are masked, which makes the robust accuracy unreliable."""
         reasons = [p.checked for p in self.premises if p.statement == GRADIENT_PREMISE and p.holds is False]
         blind = sum(count for name, count in self.broken if name == SquareAttack.name)
         if blind >= max(MIN_GRADIENT_FREE_EXAMPLES, MAX_GRADIENT_FREE_SHARE * len(self.robust)):
@@ -206,7 +206,9 @@ MAX_EXAMPLES_PER_ATTACK = 500
 
 
 class _Search:
-    """State of the search: which examples are unbroken, and the most vulnerable point found for each."""
+    """State of a robust accuracy measurement: which examples are unbroken, and the most vulnerable point found for
+    each.
+    """
 
     def __init__(self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator,
                  robust: Tensor, batch: int) -> None:  # fmt: skip
@@ -219,7 +221,9 @@ class _Search:
         )
 
     def run(self, method: AbstractAttack, progress: Callable[[str, int], None] | None) -> Iterator[tuple[str, int]]:
-        """Runs an attack on the unbroken examples. Yields each attack's name and how many it broke."""
+        """Runs an attack on the unbroken examples; yields the name of each attack and the number of examples it
+        broke.
+        """
         left = self.robust.nonzero()[:, 0]
         if not len(left):
             return
@@ -241,7 +245,7 @@ class _Search:
             yield method.name, self._try(method, left.split(self.piece), stops=False)
 
     def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
-        """Runs an attack on one group of examples after another. Returns how many examples it broke."""
+        """Runs an attack on one group of examples after another; returns the number of examples it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
         for part in with_progress_bar(groups, f"groups of examples ({method.name})"):
             z = method.run(self.classifier, self.x[part], self.y[part], self.threat, self.generator)
@@ -256,7 +260,9 @@ class _Search:
         return len(broken)
 
     def _wrong(self, part: Tensor, z: Tensor) -> Tensor:
-        """Returns the misclassified examples; stores points that came closer to misclassification than before."""
+        """Returns the examples that the points z make misclassified; stores points closer to misclassification than
+        before.
+        """
         f, y = self.classifier.all_scores(z), self.y[part]
         value = margin_loss(f, y)
         nearer = value < self.least[part]
@@ -264,7 +270,7 @@ class _Search:
         return predicted_classes(f) != y
 
     def _order(self, left: Tensor) -> Tensor:
-        """Returns the unbroken examples, sorted by their linearized distance to the decision boundary."""
+        """Returns the unbroken examples, sorted by their estimated distance to the decision boundary."""
         away = []
         for part in left.split(self.piece):
             value, gradient, _ = self.classifier.slope(self.near[part], self.y[part], margin_loss)

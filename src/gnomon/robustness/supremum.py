@@ -1,4 +1,4 @@
-"""The largest difference of two functions over a box, with an error bar from their Lipschitz constants.
+"""Bounds the largest difference of two functions over a box, using their Lipschitz constants.
 
     d(f, g) = sup over the box of |f - g|,    grid max <= d <= grid max + L h,   h = half a diagonal of a cell   (1)
 
@@ -28,7 +28,8 @@ POINTS_PER_CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SupremumDistance(Result):
-    """Result: bounds of the largest difference, and the point ``place`` at which the lower bound was reached.
+    """Result: bounds of the largest difference of two functions, and the point ``place`` with the largest difference
+    found.
 
     See equation (1) of the module docstring.
 
@@ -43,12 +44,12 @@ class SupremumDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """States the lower and the upper bound, in one sentence."""
+        """States in one sentence the lower and the upper bound of the largest difference."""
         above = "" if self.high == inf else f" and at most {self.high:.4g}"
         return f"The functions differ by at least {self.low:.4g}{above} over the box ({self.points} points)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the lower and the upper bound of the difference."""
+        """Plots the lower and the upper bound of the largest difference of the two functions."""
         shown = [("at least", self.low)] + ([] if self.high == inf else [("at most", self.high)])
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 

@@ -1,4 +1,4 @@
-"""Records of a scattering plan: groups of wavelets on one grid, and the local averages after them.
+"""Groups of wavelets with equal resolution, and the local averages after them, prepared for a scattering transform.
 
 All numbers are kept in float64 and are cast once for each dtype and device in which signals come.
 """
@@ -18,14 +18,14 @@ NEGLIGIBLE_SHARE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Average2d(Record):
-    """A Gaussian average of images u, computed as the matrix product ``rows @ u @ columns.T``."""
+    """A local Gaussian average of images u, computed as the matrix product ``rows @ u @ columns.T``."""
 
     rows: Tensor
     columns: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Returns the height and width of the output."""
+        """Returns the height and width of the averaged image."""
         return len(self.rows), len(self.columns)
 
     def __call__(self, u: Tensor) -> Tensor:
@@ -33,21 +33,21 @@ class Average2d(Record):
         return self.rows @ (u @ self.columns.mT)
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
-        """Returns a copy in another dtype and on another device; values below its precision become zero."""
+        """Returns a copy of the average in another dtype and on another device; negligible weights become zero."""
         rows, columns = (m.where(m.abs() > least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
         return Average2d(rows.to(device, dtype), columns.to(device, dtype))
 
 
 @dataclass(frozen=True, slots=True)
 class Average1d(Record):
-    """A Gaussian average of one-dimensional signals, computed as matrix products over blocks of samples."""
+    """A local Gaussian average of one-dimensional signals, computed as matrix products over blocks of samples."""
 
     pieces: Tensor
     blocks: Tensor
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Returns the height and width of the output."""
+        """Returns the height (1) and the length of the averaged signal."""
         return 1, len(self.blocks)
 
     def __call__(self, u: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class Average1d(Record):
         return products.flatten(1)[:, self.blocks].sum(-1)[:, None]
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average1d":
-        """Returns a copy in another dtype and on another device."""
+        """Returns a copy of the average in another dtype and on another device."""
         return Average1d(self.pieces.to(device, dtype), self.blocks.to(device))
 
 
@@ -79,12 +79,12 @@ class WaveletBand(Record):
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Returns the size (m_1, m_2) of the subsampled grid."""
+        """Returns the height and width of the subsampled grid on which the wavelets' outputs are computed."""
         return self.filters.shape[2], self.filters.shape[3]
 
     @property
     def count(self) -> int:
-        """Returns the number of wavelets in the band."""
+        """Returns the number of wavelets in the group."""
         return self.filters.shape[1]
 
     def each(self) -> int:
@@ -94,14 +94,16 @@ class WaveletBand(Record):
         return max([self.grid[0] * self.grid[1], *(b.count * b.grid[0] * b.grid[1] for b in self.after)])
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "WaveletBand":
-        """Returns a copy in another dtype and on another device."""
+        """Returns a copy of the group of wavelets in another dtype and on another device."""
         after = tuple(band.cast(dtype, device) for band in self.after)
         return WaveletBand(self.filters.to(device, dtype), self.offsets, self.average.cast(dtype, device), after)
 
 
 @dataclass(frozen=True, slots=True)
 class BandPlan(Record):
-    """The precomputed plan of a scattering transform: the average of the input, and the first-order wavelet bands."""
+    """The precomputed parts of a scattering transform: the average of the input, and the groups of first-order
+    wavelets.
+    """
 
     average: Average
     bands: tuple[WaveletBand, ...]
@@ -109,7 +111,7 @@ class BandPlan(Record):
     """What was made of it once: casts, and what compiled loops read."""
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "BandPlan":
-        """Returns a copy in another dtype and on another device, and caches it."""
+        """Returns a copy of the precomputed parts in another dtype and on another device, and caches the copy."""
         key = (dtype, device)
         if key in self.kept and not torch.compiler.is_compiling():
             return self.kept[key]
@@ -120,19 +122,19 @@ class BandPlan(Record):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Returns the number of paths, the height and the width of the coefficients."""
+        """Returns the number of scattering paths, the height and the width of the output coefficients."""
         paths = 1 + sum(band.count * (1 + sum(b.count for b in band.after)) for band in self.bands)
         return paths, *self.average.shape
 
     def largest(self) -> int:
-        """Returns how many complex numbers one signal needs in memory for the largest band."""
+        """Returns how many complex numbers one signal needs in memory for the largest group of wavelets."""
         return max(band.count * band.each() for band in self.bands)
 
 
 def band_of(
     filters: np.ndarray, grid: tuple[int, int], average: Average, after: tuple[WaveletBand, ...] = ()
 ) -> WaveletBand:
-    """Builds a wavelet band from filters (count, n_1, n_2) whose outputs are subsampled to a smaller grid.
+    """Builds a group of wavelets from filter spectra (count, n_1, n_2); outputs are subsampled to a smaller grid.
 
     Cost: a copy of the filters.
 
@@ -156,7 +158,7 @@ def least(dtype: torch.dtype) -> float:
 
 
 def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
-    """Returns the first and last column of each row with a value above a fraction of the largest, (..., rows, 2)."""
+    """Returns the first and last column of each filter row that has a value above a fraction of the largest value."""
     seen = np.abs(filters) > share * np.abs(filters).max()
     some, width = seen.any(-1), filters.shape[-1]
     first = np.where(some, seen.argmax(-1), 0)
@@ -165,7 +167,7 @@ def columns_that_count(filters: np.ndarray, share: float) -> np.ndarray:
 
 
 def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Average2d:
-    """Builds the average of images with a separable window, given by two spectra, with subsampling and cropping.
+    """Builds the local average of images with a separable window, including subsampling and cropping.
 
     Cost: two small matrices.
     """
@@ -176,7 +178,7 @@ def average_of_plane(windows: tuple[np.ndarray, np.ndarray], steps: int) -> Aver
 
 
 def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Average1d:
-    """Builds the average of signals with a window, given by its spectrum, that keeps one of every ``steps`` points.
+    """Builds the local average of signals with a window, keeping one of every ``steps`` points.
 
     out[i] = sum_e P[i - e, e],   P[q, e] = sum_r u[s q + r] w[s e - r],   s = steps                          (1)
 
@@ -195,6 +197,6 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
 
 
 def _shift(spectrum: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Returns shifted copies w[i - t] of a window w, one row for each position i."""
+    """Returns shifted copies of a window as rows, one row for each position i."""
     window, size = np.fft.ifft(spectrum).real, len(spectrum)
     return window[(at[:, None] - np.arange(size)) % size]

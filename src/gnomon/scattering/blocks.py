@@ -1,4 +1,4 @@
-"""Runs a scattering plan with numba-compiled loops, for CPU tensors without gradients.
+"""Runs a scattering transform with numba-compiled loops, for CPU tensors without gradients.
 
 Images whose padded sides have small prime factors go through loops with Fourier transforms of their own
 (`planes`). All other signals go in blocks that stay in the cache, with the Fourier transforms of torch; if one
@@ -27,7 +27,7 @@ NUMBERS_PER_BLOCK = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Looped(Record):
-    """A wavelet band in the form that the compiled loops read: start positions and nonzero columns of filters."""
+    """A group of wavelets in the form that compiled loops read: start positions and nonzero columns of filters."""
 
     band: WaveletBand
     twice: np.ndarray
@@ -44,7 +44,7 @@ def _loop(band: WaveletBand) -> Looped:
 
 
 def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
-    """Computes the coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
+    """Computes the scattering coefficients (count, paths, height, width) of padded signals (count, n_1, n_2).
 
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow; memory for the coefficients and one block for each thread.
@@ -65,7 +65,7 @@ def in_blocks(plan: BandPlan, padded: Tensor) -> Tensor:
 
 
 def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
-    """Runs a function on blocks of signals in several threads, as many as torch uses."""
+    """Runs a function on blocks of signals in several threads, as many threads as torch uses."""
     starts, inference, before = range(0, count, size), torch.is_inference_mode_enabled(), torch.get_num_threads()
     threads = min(before, len(starts))
 
@@ -117,7 +117,7 @@ def _coefficients(plan: BandPlan, made: tuple[Looped, ...], padded: Tensor, out:
 
 
 def _averages(spectrum: Tensor, looped: Looped, some: tuple[int, int], out: Tensor) -> Tensor:
-    """Writes the averages of |u * psi| for some wavelets of a band; returns the moduli if other wavelets follow."""
+    """Writes the local averages of wavelet moduli; returns the moduli themselves if second-order wavelets follow."""
     band, (start, stop) = looped.band, some
     pairs = torch.view_as_real(spectrum).flatten(2)
     folded = torch.empty(len(spectrum), stop - start, band.grid[0], 2 * band.grid[1], dtype=pairs.dtype)
@@ -131,7 +131,7 @@ def _averages(spectrum: Tensor, looped: Looped, some: tuple[int, int], out: Tens
 
 
 def _moduli(pairs: Tensor, average: Average, *, keep: bool) -> tuple[Tensor, Tensor]:
-    """Returns the averages of |z|, and |z| itself if ``keep`` is set."""
+    """Returns the local averages of |z| for wavelet outputs z, and |z| itself if ``keep`` is set."""
     count, rows, width = pairs.shape
     if not isinstance(average, Average2d):
         moduli = torch.empty(count, rows, width // 2, dtype=pairs.dtype)
@@ -144,7 +144,7 @@ def _moduli(pairs: Tensor, average: Average, *, keep: bool) -> tuple[Tensor, Ten
 
 
 def _spectrum(u: Tensor) -> Tensor:
-    """Returns the full spectrum of real images: half by Fourier transform, the rest by symmetry."""
+    """Returns the full Fourier spectrum of real images: half by Fourier transform, the rest by symmetry."""
     half = torch.fft.rfftn(u, dim=(-2, -1) if u.shape[-2] > 1 else (-1,))
     whole = torch.empty(u.shape, dtype=half.dtype)
     loops.mirror(torch.view_as_real(half).flatten(2).numpy(), torch.view_as_real(whole).flatten(2).numpy())

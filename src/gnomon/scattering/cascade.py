@@ -1,4 +1,4 @@
-"""Runs a scattering plan: wavelets, modulus and average, twice, with each band at its own resolution.
+"""Runs a scattering transform: wavelets, modulus and local average, twice, each group at its own resolution.
 
     S_0 = x * phi,   U_1 = |x * psi_1|,   S_1 = U_1 * phi,   S_2 = |U_1 * psi_2| * phi                        (1)
 
@@ -66,13 +66,13 @@ def _axes(x: Tensor) -> tuple[int, ...]:
 
 
 def _moduli(spectrum: Tensor, band: WaveletBand) -> Tensor:
-    """Returns the moduli |u * psi| for each wavelet of a band, subsampled: (count * wavelets, m_1, m_2)."""
+    """Returns the moduli of the wavelet outputs for a group of wavelets, subsampled: (count * wavelets, m_1, m_2)."""
     folded = _fold(spectrum, band)
     return torch.fft.ifftn(folded, dim=_axes(folded)).abs().flatten(0, 1)
 
 
 def _fold(spectrum: Tensor, band: WaveletBand) -> Tensor:
-    """Multiplies spectra by filters and folds them to a smaller grid with torch, like the compiled loop ``fold``."""
+    """Multiplies spectra by wavelet filters and folds them to a smaller grid, which subsamples the outputs."""
     (rows, columns), total = band.grid, None
     for weight, (row, column) in zip(band.filters, band.offsets, strict=True):
         part = spectrum[:, None, row : row + rows, column : column + columns] * weight

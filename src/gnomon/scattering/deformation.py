@@ -1,4 +1,4 @@
-"""Measures how much a representation changes when its input is deformed, by the frequency of the input."""
+"""Measures how much a representation changes if its input is deformed, depending on the input's frequency."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus
 
 @dataclass(frozen=True, slots=True)
 class DeformationSensitivity(Result):
-    """Result: the sensitivity of a representation to dilations, a table (frequencies, warps).
+    """Result: how much a representation changes under dilations of the input, a table (frequencies, warps).
 
     ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
     the Fourier transform.
@@ -37,12 +37,12 @@ class DeformationSensitivity(Result):
 
     @property
     def spread(self) -> float:
-        """The largest sensitivity over frequencies divided by the smallest, for the smallest warp."""
+        """The largest sensitivity to deformation over frequencies divided by the smallest, for the smallest warp."""
         return float(self.sensitivity[:, 0].max() / self.sensitivity[:, 0].min())
 
     @property
     def verdict(self) -> str:
-        """States whether fine details are as stable to deformations as coarse ones."""
+        """States whether the representation is as stable to deformations for fine details as for coarse ones."""
         if self.growth < 0.25:
             return (
                 f"Stable to deformations: fine details change no more than coarse ones (within {self.spread:.2g}-fold)."
@@ -50,7 +50,7 @@ class DeformationSensitivity(Result):
         return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots sensitivity over frequency, one line for each warp."""
+        """Plots the sensitivity to deformations over the input's frequency, one line for each warp."""
         lines = tuple(
             Line(f"warp {float(warp):.3g}", self.frequencies, self.sensitivity[:, k])
             for k, warp in enumerate(self.warps)
@@ -128,7 +128,7 @@ def fourier_modulus(x: Tensor) -> Tensor:
 
 
 def _rows(representation: Any, x: Tensor) -> Tensor:
-    """Returns the representation of x as rows in float64; float32 modules receive float32 inputs."""
+    """Returns the representation of inputs x as rows in float64; float32 modules receive float32 inputs."""
     parameter = next(iter(representation.parameters()), None) if isinstance(representation, torch.nn.Module) else None
     with torch.no_grad():
         out = representation(x if parameter is None else x.to(parameter.dtype))

@@ -1,4 +1,4 @@
-"""Measures how much of the energy of scattering coefficients each order holds."""
+"""Measures which share of the energy of scattering coefficients belongs to each order (number of wavelets)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["EnergyByOrder", "energy_by_order"]
 
 @dataclass(frozen=True, slots=True)
 class EnergyByOrder(Result):
-    """Result: the fraction of the coefficients' squared norm in orders 0, 1 and 2; the fractions sum to 1.
+    """Result: the fraction of the scattering coefficients' squared norm in orders 0, 1 and 2.
 
     >>> print(EnergyByOrder((0.75, 0.2, 0.05)).verdict)
     Order 2 holds 5.00% of the energy of all scattering coefficients.
@@ -25,11 +25,11 @@ class EnergyByOrder(Result):
 
     @property
     def verdict(self) -> str:
-        """States how much energy the highest order holds."""
+        """States which share of the energy the highest order of scattering coefficients holds."""
         return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of all scattering coefficients."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the energy of each order as a bar."""
+        """Plots the share of the scattering coefficients' energy in each order as a bar."""
         names = [f"order {k}" for k in range(len(self.shares))]
         return (
             Plot(

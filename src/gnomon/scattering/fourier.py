@@ -30,7 +30,7 @@ OUTER: dict[str, Any] = {key: value for key, value in INNER.items() if key != "f
 
 @njit(**OUTER)
 def transform(a, x, step, target, side, numbers, places, memory):
-    """Computes the Fourier transform of complex numbers that start at x with a stride of ``step``.
+    """Computes the Fourier transform of complex numbers that are stored with a stride of ``step`` from position x.
 
     See equation (1) of the module docstring.
     The result goes side by side from ``target`` on. ``side`` says which entries of ``places`` are the factors of n, and
@@ -89,13 +89,13 @@ def _minus(x, y):
 
 @njit(**INNER)
 def _plus_i(x, y):
-    """Returns x + i y."""
+    """Returns x + i y for complex numbers x and y, each given as (real, imaginary)."""
     return x[0] - y[1], x[1] + y[0]
 
 
 @njit(**INNER)
 def _minus_i(x, y):
-    """Returns x - i y."""
+    """Returns x - i y for complex numbers x and y, each given as (real, imaginary)."""
     return x[0] + y[1], x[1] - y[0]
 
 
@@ -131,7 +131,7 @@ def _three(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _quarter(x, y, z, t):
-    """Returns the Fourier transform of four numbers."""
+    """Returns the Fourier transform of four complex numbers."""
     even, odd, other, turned = _plus(x, z), _minus(x, z), _plus(y, t), _minus(y, t)
     return _plus(even, other), _plus_i(odd, turned), _minus(even, other), _minus_i(odd, turned)
 
@@ -197,7 +197,7 @@ def _eight(a, x, step, y, m, s, w, at):
 
 @njit(**INNER)
 def _prime(a, x, step, y, r, m, s, w, at):
-    """Computes one step of a Fourier transform for any factor r of the length, by the defining sum."""
+    """Computes one step of a Fourier transform for a factor r of the length, by the defining sum."""
     for p in range(m):
         for q in range(s):
             here, to = x + (q + s * p) * step, y + (q + s * r * p) * PAIR

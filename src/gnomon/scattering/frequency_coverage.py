@@ -1,4 +1,4 @@
-"""Measures how completely the frequencies of fitted Gabor functions cover the frequency plane.
+"""Measures how completely the filters of a layer, fitted by Gabor functions, cover all image frequencies.
 
     S(w) = sum_k (G_k(w - xi_k) + G_k(w + xi_k)) / sqrt(det D_k),    G_k(v) = e^{-v^T D_k^-1 v / 2}               (1)
     coverage = min S / max S    over the band of |w| from the 10 % to the 90 % quantile of |xi_k|                (2)
@@ -41,7 +41,7 @@ MIN_COVERAGE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencyCoverage(Result):
-    """Result: the Littlewood-Paley sum over frequencies from -pi to pi, the band of the filters, and the coverage.
+    """Result: the energy that fitted filters pass at each frequency, the band of the filters, and the coverage.
 
     >>> FrequencyCoverage(torch.ones(2, 2), (0.5, 1.0), 0.3).verdict
     'Spatial frequencies from 0.5 to 1 radians per pixel are covered in all directions: the weakest response is 0.3 of
@@ -54,7 +54,7 @@ class FrequencyCoverage(Result):
 
     @property
     def verdict(self) -> str:
-        """States which frequencies the filters cover, and with which gaps."""
+        """States which image frequencies the filters cover, and with which gaps."""
         waves = f"Spatial frequencies from {self.band[0]:.3g} to {self.band[1]:.3g} radians per pixel"
         if self.coverage >= MIN_COVERAGE:
             told = f"{self.coverage:.2g} of the strongest"
@@ -63,14 +63,14 @@ class FrequencyCoverage(Result):
         return f"{waves} are covered with gaps: the response to some is {less:.0e} times weaker than to others."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the Littlewood-Paley sum over the frequency plane, with frequency zero in the middle."""
+        """Plots the energy that the filters pass at each frequency, with frequency zero in the middle."""
         shown = Image("Littlewood-Paley sum", self.plane / self.plane.max().clamp(min=1e-300))
         return (Plot("What the filters see of all waves", (shown,), Axis("across"), Axis("down"), self.verdict),)
 
 
 @names_call
 def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
-    """Computes how well fitted Gabor functions cover all frequencies: the Littlewood-Paley sum and coverage.
+    """Computes how well the Gabor functions fitted to filters cover all image frequencies.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: see the module.
@@ -96,7 +96,7 @@ def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
 
 
 def _sum(fit: GaborFit, w: Tensor) -> Tensor:
-    """Returns the Littlewood-Paley sum at frequencies w of shape (..., 2)."""
+    """Returns the energy that the fitted filters pass (Littlewood-Paley sum) at frequencies w of shape (..., 2)."""
     spread, xi = torch.linalg.inv(fit.precision.double()), fit.frequency.double()
     scale = torch.linalg.det(spread).clamp(min=0).sqrt()
     total = torch.zeros(w.shape[:-1], dtype=torch.float64)

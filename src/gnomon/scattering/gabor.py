@@ -1,4 +1,4 @@
-"""Gabor functions fitted to the filters of a convolution."""
+"""Fits Gabor functions (a plane wave times a Gaussian window) to the filters of a convolution."""
 
 from dataclasses import dataclass
 from math import log, pi
@@ -24,7 +24,8 @@ MIN_EXPLAINED_VARIANCE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class GaborFit(Result):
-    """Result: the Gabor function fitted to each filter, with one entry per filter in each field.
+    """Result: the Gabor function (wave times Gaussian window) fitted to each filter, with one entry per filter per
+    field.
 
     ``frequency`` is xi in radians per pixel, rows first; ``precision`` the matrix D in 1 / pixels^2, ``center`` the
     place in pixels from the middle of the kernel, ``amplitude`` and ``phase`` describe the wave; ``explained`` the
@@ -45,7 +46,7 @@ class GaborFit(Result):
 
     @property
     def verdict(self) -> str:
-        """States how many filters a Gabor function explains."""
+        """States how many filters of the layer a Gabor function explains."""
         good = int((self.explained >= MIN_EXPLAINED_VARIANCE).sum())
         median = float(self.explained.median())
         return (
@@ -70,7 +71,7 @@ class GaborFit(Result):
 
 @names_call
 def gabor_fit(layer: nn.Conv2d) -> GaborFit:
-    """Fits a Gabor function to each filter of a convolution, and measures how well it fits.
+    """Fits a Gabor function to each filter of a convolution, and measures how well the functions fit.
 
         w(u) ~ A e^{-(u - c)^T D (u - c)} cos(xi . (u - c) + p),    least squares over A, p, c, D, xi            (1)
         R^2 = 1 - |w - fit|^2 / |w - mean w|^2                                                                (2)
@@ -135,7 +136,8 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
 
 
 def _patterns(weight: Tensor) -> Tensor:
-    """Returns the main spatial pattern of each filter: its first singular vector, times the singular value.
+    """Returns the main spatial pattern of each filter: the first singular vector over positions, times the singular
+    value.
 
     The result has the shape (filters, entries).
     """
@@ -151,7 +153,9 @@ def _places(size: Any) -> Tensor:
 
 
 def _starts(patterns: Tensor, size: Any) -> Tensor:
-    """Returns starting points for the fit: the energy center and three spectral peaks, with narrow and wide windows."""
+    """Returns starting points for fitting Gabor functions: the energy center and three spectral peaks, two window
+    sizes.
+    """
     planes = patterns.unflatten(1, tuple(size))
     energy = patterns.square() / patterns.square().sum(1, keepdim=True).clamp(min=1e-300)
     center = energy @ _places(size)
@@ -173,13 +177,13 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
 
 
 def _near(place: Tensor, side: int) -> Tensor:
-    """Returns a mask of the ``side`` periodic frequency indices that are within 4 of a given index."""
+    """Returns a mask of the frequency indices (periodic, ``side`` of them) within 4 of a given index."""
     gap = (torch.arange(side) - place[:, None]).abs()
     return torch.minimum(gap, side - gap) <= 4
 
 
 def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Converts free parameters to centers, widths (0.4 pixels to twice the side), directions and frequencies."""
+    """Converts the free parameters of a Gabor fit to centers, widths, directions and frequencies."""
     spread = (0.4 + p[:, 2:4].exp()).clamp(max=2.0 * max(size))
     c, s = p[:, 4].cos(), p[:, 4].sin()
     turn = torch.stack([torch.stack([c, s], 1), torch.stack([-s, c], 1)], 1)
@@ -187,7 +191,7 @@ def _shape(p: Tensor, size: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor, Te
 
 
 def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns the cosine and sine waves of the Gabor functions, times their window, (count, entries, 2)."""
+    """Returns the cosine and the sine wave of each Gabor function, times its window, (count, entries, 2)."""
     center, spread, turn, xi = _shape(p, size)
     u = places - center[:, None]
     window = torch.exp(-(u @ turn.mT / spread[:, None]).square().sum(2) / 2)
@@ -196,7 +200,7 @@ def _waves(p: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
 
 
 def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
-    """Returns the least-squares coefficients of each target on its cosine and sine waves, (count, 2)."""
+    """Returns the least-squares coefficients of each filter pattern on its cosine and sine waves, (count, 2)."""
     gram = waves.mT @ waves
     ridge = 1e-9 * gram.diagonal(dim1=1, dim2=2).sum(1) + 1e-300
     normal = gram + ridge[:, None, None] * torch.eye(2, dtype=waves.dtype)
@@ -204,15 +208,13 @@ def _amounts(waves: Tensor, targets: Tensor) -> Tensor:
 
 
 def _residual(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns the residual of each target after the best fit of amplitude and phase."""
+    """Returns the residual of each filter pattern after the best fit of amplitude and phase of its Gabor function."""
     waves = _waves(p, places, size)
     return targets - (waves @ _amounts(waves, targets)[..., None])[..., 0]
 
 
 def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Returns derivatives of the Gabor functions, (count, entries, 7), projected off the amplitude and phase
-    directions.
-    """
+    """Returns derivatives of the Gabor functions with respect to their parameters, for the least-squares fit."""
     center, spread, turn, xi = _shape(p, size)
     waves = _waves(p, places, size)
     amounts = _amounts(waves, targets)
@@ -232,7 +234,7 @@ def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -
 
 
 def _levenberg_marquardt(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Runs Levenberg-Marquardt steps for all filters and starts at once; rejects steps that raise the error."""
+    """Fits all Gabor functions at once by Levenberg-Marquardt steps; rejects steps that raise the error."""
     damping, reach = torch.full((len(p),), 1e-2, dtype=p.dtype), 0.75 * max(size)
     loss = _residual(p, targets, places, size).square().sum(1)
     for _ in range(FIT_STEPS):

@@ -1,4 +1,4 @@
-"""The scattering transform of images."""
+"""Computes the scattering transform of images."""
 
 from math import pi
 from typing import Any
@@ -76,13 +76,13 @@ class Scattering2d(AbstractScattering):
         return self.grid[0] >> level, self.grid[1] >> level
 
     def _average(self, level: int) -> Average2d:
-        """Builds the average of images that were subsampled by 2^level, with a separable Gaussian window."""
+        """Builds the local average of images that were subsampled by 2^level, with a Gaussian window."""
         whole = _low(gaussian_average_2d(self.grid, self.J), self._size(level))
         root = whole[0, 0] ** 0.5
         return average_of_plane((whole[:, 0] / root, whole[0] / root), 2 ** (self.J - level))
 
     def paths(self) -> tuple[ScatteringPath, ...]:
-        """Describes each coefficient by its wavelets, in the order of the output."""
+        """Describes each output coefficient by the wavelets that produce it, in the order of the output."""
         waves = [(j * self.L + t, j, t) for j in range(self.J) for t in range(self.L)]
         first = [ScatteringPath((n,), (j,), (t,)) for n, j, t in waves]
         pairs = [(a, b) for a in waves for b in waves if a[1] < b[1]] if self.max_order == 2 else []
@@ -90,7 +90,7 @@ class Scattering2d(AbstractScattering):
         return (ScatteringPath(), *first, *second)
 
     def options(self) -> dict[str, Any]:
-        """Returns the arguments that the transform was created with."""
+        """Returns the arguments with which the transform was created."""
         return {
             "J": self.J,
             "shape": list(self.shape),
@@ -101,7 +101,7 @@ class Scattering2d(AbstractScattering):
 
 
 def wavelet_spectra_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray]:
-    """Returns the spectra of the wavelets of J scales: for each scale one array (L, *grid) over L angles.
+    """Returns the Fourier transforms of image wavelets of J scales: for each scale one array (L, *grid) over L angles.
 
     Cost: 25 exponentials for each point of each wavelet.
 
@@ -121,7 +121,7 @@ def _low(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
-    """Checks that a shape has the right number of axes, each of at least 2^J points."""
+    """Checks that the shape of signals has the right number of axes, each with at least 2^J points."""
     given = tuple(shape) if isinstance(shape, tuple | list) or hasattr(shape, "__len__") else (shape,)
     if len(given) != dims:
         accepted = "a whole number" if dims == 1 else "a height and a width"

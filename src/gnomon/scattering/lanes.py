@@ -33,7 +33,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Defines an arithmetic operation on vectors for numba."""
+    """Defines an arithmetic operation on vectors of eight numbers for numba."""
 
     @type_callable(operation)
     def _(context):
@@ -63,7 +63,7 @@ def pointer(typing_context, array):
 
 @_intrinsic
 def load(typing_context, numbers, place):
-    """Returns the vector that begins at a position of an array."""
+    """Returns the vector of eight numbers that begins at a position of an array."""
 
     def generate(context, builder, signature, arguments):
         where, size = _lanes_at(context, builder, signature, arguments)
@@ -74,7 +74,7 @@ def load(typing_context, numbers, place):
 
 @_intrinsic
 def store(typing_context, numbers, place, lanes):
-    """Stores a vector at a position."""
+    """Stores a vector of eight numbers at a position of an array."""
 
     def generate(context, builder, signature, arguments):
         where, size = _lanes_at(context, builder, signature, arguments)
@@ -85,7 +85,7 @@ def store(typing_context, numbers, place, lanes):
 
 
 def _lanes_at(context: Any, builder: Any, signature: Any, arguments: Any) -> tuple[Any, int]:
-    """Returns the start address of a vector, and the number of bytes per entry."""
+    """Returns the memory address of a vector, and the number of bytes per entry."""
     dtype = signature.args[0].dtype
     kind = ir.VectorType(context.get_value_type(dtype), SIGNALS_PER_VECTOR)
     return builder.bitcast(builder.gep(arguments[0], [arguments[1]]), kind.as_pointer()), dtype.bitwidth // 8

@@ -1,4 +1,4 @@
-"""Compiled loops of the scattering transform, other than Fourier transforms.
+"""Compiled loops of the scattering transform: filters, subsampling, moduli and averages.
 
 A product with a filter that is then subsampled by k is, in frequency, a sum over the k^2 places that fall on one:
 
@@ -26,7 +26,7 @@ def _compile_on_first_use(function: Any) -> Any:
 
 @_compile_on_first_use
 def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
-    """Multiplies spectra by filters and folds them to a smaller grid, which subsamples the output.
+    """Multiplies spectra by wavelet filters and folds them to a smaller grid, which subsamples the outputs.
 
     See equation (1) of the module docstring.
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
@@ -51,7 +51,7 @@ def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
 
 @_compile_on_first_use
 def mirror(half: Any, whole: Any) -> None:
-    """Fills in the full spectrum (count, n_1, 2 n_2) of real images from its first n_2 / 2 + 1 columns."""
+    """Fills in the full spectrum of real images from its first half of columns, by symmetry."""
     count, rows, width = whole.shape
     kept = half.shape[2]
     for i in range(count):
@@ -72,7 +72,7 @@ def modulus(z: Any, u: Any) -> None:
 
 @_compile_on_first_use
 def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
-    """Computes sums[i, o] = sum_r weights[o, r] |z[i, r]| over the rows of z (count, m_1, 2 m_2).
+    """Computes weighted sums over rows of |z| for wavelet outputs z: sums[i, o] = sum_r weights[o, r] |z[i, r]|.
 
     The moduli stay in u (count, m_1, m_2) if they are kept; otherwise u has one row, for all in turn.
     """

@@ -1,4 +1,4 @@
-"""Scattering moments of stationary processes: wavelet moduli averaged over all positions, with standard errors."""
+"""Scattering moments of random signals: wavelet moduli averaged over all positions, with standard errors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ BLOCK_COUNT = 8
 
 @dataclass(frozen=True, slots=True)
 class ScatteringMoments(Result):
-    """Result: scattering moments of a stationary process, with standard errors.
+    """Result: scattering moments (mean wavelet moduli) of a stationary random process, with standard errors.
 
     ``pairs`` are the numbers of the wavelets of each moment of the second order, ``share`` the part of the mean square
     of the process that the squares of the moments hold; never above 1.
@@ -39,11 +39,11 @@ class ScatteringMoments(Result):
 
     @property
     def verdict(self) -> str:
-        """States how much of the mean square of the process the moments hold."""
+        """States which share of the mean square of the process the scattering moments hold."""
         return f"The moments up to order 2 hold {self.share:.1%} of the mean square of the process."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the moments of both orders, in the order of their index."""
+        """Plots the scattering moments of both orders, in the order of their index."""
         lines = tuple(
             Line(name, torch.arange(len(m)), m) for name, m in (("order 1", self.first), ("order 2", self.second))
         )
@@ -52,7 +52,7 @@ class ScatteringMoments(Result):
 
 @names_call
 def scattering_moments(transform: WaveletTransform, x: Any) -> ScatteringMoments:
-    """Estimates the mean wavelet moduli of a stationary process, by averages over positions and realizations.
+    """Estimates the mean wavelet moduli of a stationary random process, by averages over positions and realizations.
 
         S[k] = E |X * psi_k|,    S[k, l] = E ||X * psi_k| * psi_l|,    psi_l slower than psi_k                 (1)
         S[k]^2 and S[k, l]^2 sum, with (E X)^2, to at most E X^2                                               (2)
@@ -88,7 +88,7 @@ def scattering_moments(transform: WaveletTransform, x: Any) -> ScatteringMoments
 
 
 def moment_vector(transform: WaveletTransform, x: Tensor, *, blocks: bool = False) -> Tensor:
-    """Returns the mean and the moments of both orders for each realization, (n, moments), differentiable.
+    """Returns the mean and the scattering moments of both orders for each realization, (n, moments), differentiable.
 
         S[k] = mean |x * psi_k|,    S[k, l] = mean ||x * psi_k| * psi_l|                                       (1)
 

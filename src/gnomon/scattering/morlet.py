@@ -1,4 +1,4 @@
-"""Morlet wavelets and Gaussian averages on periodic grids, as values of their Fourier transforms.
+"""Computes Morlet wavelets and Gaussian averages on periodic grids, as values of their Fourier transforms.
 
 In the plane, with the Gaussian window g of standard deviation sigma along the direction theta and sigma / slant across,
 
@@ -42,7 +42,7 @@ def gabor_2d(shape: tuple[int, int], sigma: float, theta: float, xi: float, slan
 
 
 def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) -> np.ndarray:
-    """Returns the Fourier transform of the wavelet at a scale: sigma = 0.8 2^scale, xi = (3 pi / 4) 2^-scale.
+    """Returns the Fourier transform of a two-dimensional Morlet wavelet at a scale and an angle.
 
     See equation (1) of the module docstring.
     Cost: 25 exponentials for each point of the grid.
@@ -57,7 +57,7 @@ def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) ->
 
 
 def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
-    """Returns the Fourier transform of a Gaussian average over 2^J points: sigma = 0.8 2^(J - 1).
+    """Returns the Fourier transform of a two-dimensional Gaussian average over about 2^J points.
 
     Cost: 25 exponentials for each point of the grid.
 
@@ -68,7 +68,7 @@ def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
 
 
 def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
-    """Returns center frequency, width and level of wavelets: Q per octave, then equal widths down to frequency 0.
+    """Returns center frequency, width and level of one-dimensional wavelets: Q per octave, then equal widths.
 
     >>> [(round(xi, 3), level) for xi, _, level in wavelet_parameters_1d(3, 1)]
     [(0.35, 0), (0.175, 0), (0.087, 0), (0.044, 1)]
@@ -88,7 +88,7 @@ def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
 
 
 def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
-    """Returns the Fourier transform of the one-dimensional wavelet.
+    """Returns the Fourier transform of the one-dimensional Morlet wavelet with frequency xi and width sigma.
 
     See equation (2) of the module docstring.
     Cost: at most 18 exponentials for each point.
@@ -101,7 +101,7 @@ def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
 
 
 def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
-    """Returns the Fourier transform of a Gaussian average whose width in frequency is sigma.
+    """Returns the Fourier transform of a one-dimensional Gaussian average whose width in frequency is sigma.
 
     Cost: at most 9 exponentials for each point.
 
@@ -112,7 +112,7 @@ def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
 
 
 def _gaussian(size: int, xi: float, sigma: float) -> np.ndarray:
-    """Returns a Gaussian over frequencies, made periodic with at most five periods on each side."""
+    """Returns a Gaussian function of the frequency, made periodic with at most five periods on each side."""
     reach = min(ceil(sqrt(-2 * sigma**2 * log(1e-7)) + 1), 5)
     if reach == 1 and xi == 0:
         frequencies = np.fft.fftfreq(size)

@@ -1,4 +1,4 @@
-"""Converts a scattering plan for images to flat arrays that compiled loops read.
+"""Converts the precomputed parts of an image scattering transform to flat arrays that compiled loops read.
 
 The loops work on eight wavelets of the first order side by side (`planes`), with Fourier transforms of their own
 (`fourier`), whose lengths have small prime factors. Plans with other lengths are not packed.
@@ -37,7 +37,7 @@ BAND = np.dtype(
 
 
 def radices(n: int) -> list[int] | None:
-    """Returns the length's factors 8, 4, 2 and small odd primes for the Fourier transform; None if others divide it.
+    """Returns the factors of a length for the Fourier transform (8, 4, 2, small odd primes); None if others are needed.
 
     >>> radices(40), radices(144), radices(46)
     ([8, 5], [4, 4, 3, 3], None)
@@ -65,7 +65,7 @@ def turns(n: int) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Packed(Record):
-    """A scattering plan as flat arrays; ``memory`` is the amount of memory that one thread needs."""
+    """The precomputed parts of an image scattering transform as flat arrays; ``memory`` is what one thread needs."""
 
     numbers: np.ndarray
     places: np.ndarray
@@ -78,7 +78,7 @@ class Packed(Record):
 
 @dataclass(slots=True)
 class _Writer:
-    """Appends to flat arrays; each method returns the position or the record index at which it wrote."""
+    """Appends data to flat arrays for compiled loops; each method returns the position at which it wrote."""
 
     numbers: list[np.ndarray] = field(default_factory=list)
     places: list[np.ndarray] = field(default_factory=list)
@@ -93,7 +93,7 @@ class _Writer:
         return begin
 
     def side(self, n: int) -> int:
-        """Writes the tables of a Fourier transform of length n. Returns their index."""
+        """Writes the tables of a Fourier transform of length n, and returns their index."""
         sizes = [side[0] for side in self.sides]
         if n in sizes:
             return sizes.index(n)
@@ -103,14 +103,14 @@ class _Writer:
         return len(self.sides) - 1
 
     def window(self, weights: np.ndarray) -> int:
-        """Writes an averaging matrix (outputs, size): the values, and first and last nonzero column of each row."""
+        """Writes an averaging matrix: its values, and the first and last nonzero column of each row."""
         seen = weights != 0
         reach = np.stack([seen.argmax(1), weights.shape[1] - seen[:, ::-1].argmax(1)], 1)
         self.windows.append((*weights.shape, self.write(weights), self.write(reach)))
         return len(self.windows) - 1
 
     def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
-        """Writes the filters of a band; with ``lanes``, eight filters side by side, padded with zeros."""
+        """Writes the filters of a group of wavelets; with ``lanes``, eight filters side by side, padded with zeros."""
         values = band.filters.numpy()  # shape (offsets, filters, rows, columns)
         rows, columns = band.grid
         seen = columns_that_count(values, share).swapaxes(0, 1)
@@ -138,7 +138,7 @@ class _Writer:
 
 
 def pack_plan(plan: BandPlan, share: float) -> Packed | None:
-    """Converts a plan to flat arrays, dropping negligible values; None if the plan is not supported.
+    """Converts a scattering transform to flat arrays, dropping negligible values; None if it is not supported.
 
     Cost: a copy of the filters.
     """
@@ -170,7 +170,7 @@ def pack_plan(plan: BandPlan, share: float) -> Packed | None:
 
 
 def _memory(plan: BandPlan) -> int:
-    """Returns how many numbers one thread needs as working memory."""
+    """Returns how many numbers one thread needs as working memory for a scattering transform."""
     rows, columns = (max(band.grid[axis] for band in plan.bands) for axis in (0, 1))
     line = max(rows, columns)
     planes = rows * (columns + 1) * 2 + (rows + 2) * columns  # complex

@@ -21,7 +21,7 @@ MODES = (*COPIES, *SUMS, *STATISTICS)
 
 
 def pad(x: Tensor, before: int, after: int, dim: int, mode: str) -> Tensor:
-    """Pads x with a number of values before and after it along a dimension.
+    """Pads a tensor with a number of values before and after the data along one dimension.
 
     Cost: a copy; for sums a matrix product.
 

@@ -26,5 +26,5 @@ class ScatteringPath(Record):
 
     @property
     def order(self) -> int:
-        """Returns the number of wavelets: 0, 1 or 2."""
+        """Returns the order of the coefficient, the number of wavelets applied: 0, 1 or 2."""
         return len(self.n)

@@ -24,7 +24,8 @@ NUMBERS_PER_HALF_CACHE = 8_000
 
 @compile_on_first_use
 def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
-    """Writes coefficients of both orders into ``out`` (images, paths, height, width), from half spectra of images.
+    """Computes the scattering coefficients of both orders from the half spectra of images, and writes them into
+    ``out``.
 
     ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``memory`` is for one tile after another.
     """
@@ -72,7 +73,7 @@ def _clear(a, row, count):
 
 @njit(**OUTER)
 def _wavelets(a, row, x, numbers, places, band, group, r):
-    """Computes one row of filtered images for eight wavelets and one image."""
+    """Computes one row of one image's spectrum filtered by eight wavelets."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, group, p, r)
@@ -88,7 +89,7 @@ def _wavelets(a, row, x, numbers, places, band, group, r):
 
 @njit(**OUTER)
 def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
-    """Computes one row of filtered images for one wavelet and eight moduli, from their conjugate spectrum."""
+    """Computes one row of the spectra of eight wavelet moduli filtered by one second-order wavelet."""
     _clear(a, row, band.columns)
     for p in range(band.places):
         first, last, line, mirror, column = _line(places, band, wave, p, r)
@@ -109,7 +110,7 @@ def _wavelet(a, row, spectrum, numbers, places, band, wave, r):
 
 @njit(**INNER)
 def _line(places, band, wave, p, r):
-    """Returns a row's nonzero columns, the start of its input row, whether it is mirrored, and its first column."""
+    """Returns the places at which one row of a filter is nonzero, and which row of the input it reads."""
     ends = band.extents + 2 * ((wave * band.places + p) * band.rows + r)
     first, last = places[ends], places[ends + 1]
     high, column = places[band.offsets + 2 * p] + r, places[band.offsets + 2 * p + 1] + first
@@ -129,7 +130,7 @@ def _fetch_next(a, line, step, count, lines):
 
 @njit(**OUTER)
 def _down(a, band, sides, windows, numbers, places, keep, free, out):
-    """Applies the inverse Fourier transform to a tile's columns and writes averages of the moduli into ``out``."""
+    """Transforms filtered spectra back to images, and writes local averages of their moduli into ``out``."""
     rows, columns = band.rows, band.columns
     side, down, along = sides[band.row_side], windows[band.row_window], windows[band.column_window]
     line, memory = free, free + rows * PAIR
@@ -155,7 +156,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
 
 @njit(**INNER)
 def _average(a, line, numbers, places, window, output):
-    """Returns the weighted sum over a line for one output, as four independent partial sums."""
+    """Returns the weighted sum over a line of numbers for one output, in four independent partial sums."""
     ends, w = window.reach + 2 * output, window.weights + output * window.size
     first, last = places[ends], places[ends + 1]
     s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)
@@ -172,7 +173,7 @@ def _average(a, line, numbers, places, window, output):
 
 @njit(**OUTER)
 def _spectrum(a, moduli, spectrum, free, band, sides, numbers, places):
-    """Computes the conjugate spectrum of the moduli, for the first half of the rows."""
+    """Computes the conjugate Fourier spectrum of wavelet moduli, for the first half of the rows."""
     rows, columns, kept = band.rows, band.columns, band.rows // 2 + 1
     down, across, half = sides[band.row_side], sides[band.column_side], spread(a, 0.5)
     line, memory = free, free + rows * PAIR

@@ -1,4 +1,4 @@
-"""Filter reports: how much of each frequency a filter bank keeps, and whether its input can be recovered."""
+"""Reports on filter banks: how much of each frequency they keep, and whether their input can be recovered."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ HALF_PLANE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FilterReport(Result):
-    """Result: how much a filter bank keeps of each frequency, with frame bounds and redundancy.
+    """Result: how much a filter bank keeps of each frequency, with bounds on how it changes norms (frame bounds).
 
     ``lower`` and ``upper`` are the frame bounds: the energy of the outputs is between these multiples of the energy of
     the input. ``redundancy`` is the number of outputs for each input channel, ``analyticity`` the share of the energy
@@ -45,7 +45,7 @@ class FilterReport(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether the input can be recovered from the outputs, and how distances change."""
+        """States whether the input can be recovered from the filters' outputs, and how distances change."""
         if self.lower < 1e-6 * self.upper:
             lost = "Some frequencies are lost: the input cannot be recovered from the outputs"
         else:
@@ -78,7 +78,8 @@ class FilterReport(Result):
 
 @names_call
 def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
-    """Computes frame bounds, redundancy, analyticity and coverage of a filter bank or of any convolution layer.
+    """Computes how much of each frequency a filter bank or convolution layer keeps, and whether its input can be
+    recovered.
 
         A |x|^2 <= sum_k |x * f_k|^2 <= B |x|^2,   A, B = min, max over frequencies of sum_k |f_k^(w)|^2           (1)
 
@@ -109,7 +110,7 @@ def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
 
 
 def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the spectra of the first-order wavelets, and the spectrum of the average."""
+    """Returns the Fourier spectra of the first-order wavelets and of the local average."""
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
         return np.stack(waves), gaussian_average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
@@ -119,7 +120,7 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
 
 
 def _mirror(energy: np.ndarray) -> np.ndarray:
-    """Returns the energy at the opposite frequencies."""
+    """Returns the filters' energy at the opposite frequencies."""
     axes = tuple(range(1, energy.ndim))
     return np.roll(np.flip(energy, axes), 1, axes)
 

@@ -15,7 +15,7 @@ __all__ = ["roto_translation_scattering"]
 
 @names_call
 def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -> Tensor:
-    """Computes image features that are invariant to shifts and rotations but keep relative angles.
+    """Computes image features that do not change under shifts and rotations but keep relative angles.
 
         Y1_j(u, t) = |x * psi_{j, t}(u)|,    S_0 = mean x,    S_1[j] = mean Y1_j                               (1)
         Y2(u, t) = |sum_{t'} (Y1_{j1}(., t') * psi_{j2, t2 + t'})(u) psi_k(t - t')|,    S_2 = mean Y2           (2)
@@ -56,12 +56,12 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
 
 
 def _angular(L: int) -> Tensor:
-    """Returns spectra of the average and of the wavelets over the 2 L angles of a full turn."""
+    """Returns the Fourier spectra of the average and of the wavelets over the 2 L angles of a full turn."""
     return WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
 
 
 def _means(shape: tuple[int, ...], rings: int) -> Tensor:
-    """Returns the matrix (positions, rings) that averages over concentric rings."""
+    """Returns the matrix (positions, rings) that averages an image over concentric rings."""
     rows, columns = (torch.arange(n, dtype=torch.float64) - (n - 1) / 2 for n in shape)
     radius = (rows[:, None].square() + columns.square()).sqrt() / (min(shape) / 2)
     inside = nn.functional.one_hot((radius * rings).long().clamp(max=rings - 1).flatten(), rings).double()

@@ -1,4 +1,4 @@
-"""The scattering transform of one-dimensional signals."""
+"""Computes the scattering transform of one-dimensional signals."""
 
 from collections.abc import Sequence
 from itertools import accumulate, groupby
@@ -102,25 +102,27 @@ class Scattering1d(AbstractScattering):
         return BandPlan(self._average(window, 0), tuple(bands))
 
     def _rate(self, level: int) -> int:
-        """Returns the subsampling rate, as a power of two, that wavelets of a level allow."""
+        """Returns the subsampling rate, as a power of two, that wavelets of a level (octave) allow."""
         return max(min(level, floor(log2(self.T))) - self.oversampling, 0)
 
     def _slower(self, level: int) -> list[tuple[int, Sequence[int]]]:
-        """Returns the second-order wavelets that may follow wavelets of a level, grouped by their own level."""
+        """Returns the second-order wavelets that may follow wavelets of a level (octave), grouped by their
+        own level.
+        """
         if self.max_order < 2:
             return []
         numbers = [n for n, wave in enumerate(self.waves[1]) if wave[2] > level]
         return [(key, list(group)) for key, group in groupby(numbers, key=lambda n: self.waves[1][n][2])]
 
     def _average(self, window: np.ndarray, rate: int) -> Average1d:
-        """Builds the average of signals that were subsampled by 2^rate."""
+        """Builds the local average of signals that were subsampled by 2^rate."""
         last = max(floor(log2(self.T)) - self.oversampling, 0)
         left = self.widths[0][0]
         outputs = np.arange(-(-left // 2**last), -(-(left + self.shape[0]) // 2**last))
         return average_of_line(_periodize(window, rate), 2 ** (last - rate), outputs)
 
     def paths(self) -> tuple[ScatteringPath, ...]:
-        """Describes each coefficient by its wavelets, in the order of the output."""
+        """Describes each output coefficient by the wavelets that produce it, in the order of the output."""
         first = [ScatteringPath((n,), (j,), (), (xi,), (sigma,)) for n, (xi, sigma, j) in enumerate(self.waves[0])]
         slower = list(enumerate(self.waves[1])) if self.max_order == 2 else []
         second = [
@@ -132,12 +134,12 @@ class Scattering1d(AbstractScattering):
         return (ScatteringPath(), *first, *second)
 
     def gains(self) -> Tensor:
-        """Returns the power of two by which each path is multiplied to undo the scaling that subsampling causes."""
+        """Returns the factor for each output coefficient that undoes the scaling by subsampling."""
         powers = [sum(accumulate((self._rate(j) for j in path.j), max)) for path in self.paths()]
         return 2.0 ** torch.tensor(powers, dtype=torch.float64)
 
     def options(self) -> dict[str, Any]:
-        """Returns the arguments that the transform was created with."""
+        """Returns the arguments with which the transform was created."""
         return {
             "J": self.J,
             "shape": self.shape[0],
@@ -155,7 +157,7 @@ def _pair(Q: Any) -> tuple[int, int]:
 
 
 def _padded_size(size: int, T: int) -> int:
-    """Returns the smallest power of two that holds the signal and enough padding for the average at both ends."""
+    """Returns the smallest power of two that holds the signal and enough padding for the local average at both ends."""
     window = np.abs(np.fft.ifft(gaussian_average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
     beyond = np.cumsum(window[::-1])[::-1]  # how much of the window lies beyond each position
     small = np.flatnonzero(beyond <= 1e-3)

@@ -20,7 +20,7 @@ __all__ = ["Reconstruction", "invert", "synthesize"]
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction(Result):
-    """Result: a synthesized signal, and the relative error of its coefficients after each step.
+    """Result: a synthesized signal, and the relative error of its scattering coefficients after each step.
 
     >>> print(Reconstruction(torch.zeros(2), (1.0, 0.01)).verdict)
     The coefficients of the synthesized signal match the target up to 1.00% of their norm.
@@ -31,16 +31,16 @@ class Reconstruction(Result):
 
     @property
     def error(self) -> float:
-        """Returns the relative error after the last step."""
+        """Returns the relative error of the scattering coefficients after the last step."""
         return self.errors[-1]
 
     @property
     def verdict(self) -> str:
-        """States how well the coefficients of the synthesized signal match the target."""
+        """States how well the scattering coefficients of the synthesized signal match the target."""
         return f"The coefficients of the synthesized signal match the target up to {self.error:.2%} of their norm."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative error after each step."""
+        """Plots the relative error of the scattering coefficients after each step."""
         line = Line("error", torch.arange(len(self.errors)), torch.tensor(self.errors))
         return (Plot("Reconstruction", (line,), Axis("step"), Axis("relative error", log=True), self.verdict),)
 
@@ -106,7 +106,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, iterations: int 
 def _descend(
     phi: Callable[[Tensor], Tensor], target: Tensor, shape: tuple[int, ...], steps: int, seed: int
 ) -> Reconstruction:
-    """Minimizes the relative squared distance of coefficients to a target by L-BFGS, starting from small noise."""
+    """Minimizes the relative squared distance of scattering coefficients to a target by L-BFGS, from small noise."""
     generator = torch.Generator().manual_seed(seed)
     target = target.detach()
     x = 0.1 * torch.randn(shape, generator=generator, dtype=target.dtype).to(target.device)

@@ -1,4 +1,4 @@
-"""Base class of the transforms of signals and images: checks inputs and runs the plan."""
+"""Base class of the scattering transforms of signals and images: checks inputs and runs the transform."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["AbstractScattering"]
 
 
 class AbstractScattering(nn.Module, ABC):
-    """Base class of scattering transforms for signals of one shape; has no parameters, runs on the input's device."""
+    """Base class of scattering transforms, which have no parameters and accept signals of one shape."""
 
     shape: tuple[int, ...]
     padding: str
@@ -26,11 +26,11 @@ class AbstractScattering(nn.Module, ABC):
 
     @abstractmethod
     def paths(self) -> tuple[ScatteringPath, ...]:
-        """Describes each coefficient by its wavelets, in the order of the output."""
+        """Describes each output coefficient by the wavelets that produce it, in the order of the output."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """Returns the arguments that the transform was created with."""
+        """Returns the arguments with which the transform was created."""
 
     @property
     def call(self) -> str:
@@ -39,7 +39,7 @@ class AbstractScattering(nn.Module, ABC):
 
     @names_call
     def forward(self, x: Any) -> Tensor:
-        """Returns the coefficients (..., paths, *output) of signals (..., *shape)."""
+        """Returns the scattering coefficients (..., paths, *output) of signals (..., *shape)."""
         signals, batch = self._check_signals(x)
         padded = self._pad_signals(signals)
         plane = padded if len(self.shape) == 2 else padded[:, None]
@@ -67,19 +67,21 @@ class AbstractScattering(nn.Module, ABC):
         return signals, tuple(given.shape[: given.dim() - dims])
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Returns the options, so that a saved state cannot be loaded into a transform with other options."""
+        """Returns the transform's arguments, so that a saved state cannot be loaded into a transform with other
+        arguments.
+        """
         return self.options()
 
     @names_call("load_state_dict(state)")
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Raises an error for a state saved with other options."""
+        """Raises an error for a state that was saved with other arguments of the transform."""
         if dict(state) != self.options():
             found = f"the state is of {dict(state)} and the transform of {self.options()}"
             fix = "Make the transform with the options of the state"
             raise InputError(found, accepted="the same transform", fix=fix)
 
     def extra_repr(self) -> str:
-        """Returns the options of the transform, shown by ``repr``."""
+        """Returns the arguments of the transform, shown by ``repr``."""
         return ", ".join(f"{name}={value!r}" for name, value in self.options().items())
 
 

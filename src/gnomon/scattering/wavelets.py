@@ -68,17 +68,19 @@ class WaveletTransform(nn.Module):
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """Returns the spatial axes of the input."""
+        """Returns the spatial axes of the input signals."""
         return tuple(range(-len(self.shape), 0))
 
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Returns pairs of wavelet indices: first order, slower second order."""
+        """Returns pairs of wavelet indices for second-order coefficients: a wavelet, and a slower one that may
+        follow.
+        """
         numbers = range(len(self.scales))
         return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
 
     @names_call("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
-        """Returns the coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first."""
+        """Returns the wavelet coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first."""
         given = check_real(as_numbers(x, "x"), "x")
         if tuple(given.shape[-len(self.shape) :]) != self.shape:
             found = f"x has shape {tuple(given.shape)} and the transform was made for {self.shape} at the end"
@@ -90,14 +92,14 @@ class WaveletTransform(nn.Module):
         return torch.fft.ifftn(spectrum * self.spectra.to(given.device, given.dtype), dim=self.axes)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """Returns the signals with these coefficients, or the nearest signals."""
+        """Returns the signals with the given wavelet coefficients, or the nearest signals if there are none."""
         spectra = self.spectra.to(y.device, y.real.dtype)
         back = torch.fft.ifftn(torch.fft.fftn(y, dim=self.axes) * spectra, dim=self.axes)
         return back.real.sum(-1 - len(self.shape))  # (2)
 
 
 def _tight(filters: np.ndarray) -> np.ndarray:
-    """Divides filters by the root of their summed energy, so that the transform preserves energy."""
+    """Divides wavelet filters by the root of their summed energy, so that the transform preserves energy."""
     energy = filters**2
     axes = tuple(range(1, filters.ndim))
     kept = ((energy + np.roll(np.flip(energy, axes), 1, axes)) / 2).sum(0)

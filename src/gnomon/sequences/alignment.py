@@ -31,7 +31,7 @@ RANDOM_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class AttentionAlignment(Result):
-    """Result: how often each head attends to its expected position, and the pattern it follows, by module name.
+    """Result: how often each attention head attends to its expected position, and the pattern that it follows.
 
     See equation (1) of the module docstring.
 
@@ -45,13 +45,13 @@ class AttentionAlignment(Result):
 
     @property
     def best(self) -> tuple[str, int]:
-        """Returns the attention module and the index of the head with the largest alignment."""
+        """Returns the attention module and the index of the head that attends most often to its expected position."""
         return max(((name, i) for name, row in self.shares.items() for i in range(len(row))),
                    key=lambda at: self.shares[at[0]][at[1]])  # fmt: skip
 
     @property
     def verdict(self) -> str:
-        """Names the head with the largest alignment."""
+        """Names the attention head that attends most often to its expected position."""
         name, i = self.best
         looks = f"Head {i} of '{name}'" if name else f"Head {i}"
         share = f"{self.shares[name][i]:.0%} of queries"
@@ -59,7 +59,7 @@ class AttentionAlignment(Result):
         return f"{looks} attends to {place} in {share} (chance: {self.chance:.0%})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the alignment of each head as a bar."""
+        """Plots for each attention head how often it attends to its expected position."""
         names = [f"{name} head {i}" for name, row in self.shares.items() for i in range(len(row))]
         bars = Bars("alignment", names, [s for row in self.shares.values() for s in row])
         marks = (bars, Reference("chance", self.chance, vertical=True))
@@ -68,7 +68,8 @@ class AttentionAlignment(Result):
 
 @names_call
 def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
-    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions.
+    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions, such as the previous
+    token.
 
     See equations (1) and (2) of the module docstring.
 
@@ -139,7 +140,7 @@ def alignment_share(
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:
-    """Returns the alignment that random attention maps reach on average, with the best of the patterns.
+    """Returns how often random attention maps attend to the expected position, with the best of the patterns.
 
     See equations (1) and (2) of the module docstring.
     """

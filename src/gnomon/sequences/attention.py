@@ -31,7 +31,7 @@ MIN_RELATIVE_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class AttentionMaps(Result):
-    """Result: attention maps, their entropy and rank, and the differences between tokens, layer by layer.
+    """Result: attention maps, the entropy of each head, and how different the tokens are, layer by layer.
 
     See equations (1) and (2) of the module docstring.
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
@@ -49,7 +49,7 @@ class AttentionMaps(Result):
 
     @property
     def verdict(self) -> str:
-        """States over how many positions heads spread, and how different the tokens are at the last layer."""
+        """States over how many positions attention heads spread, and how different the tokens are at the last layer."""
         flat = [e for row in self.entropy for e in row]
         first, last = f"{self.difference[0]:.0%}", f"{self.difference[-1]:.0%}"
         low, high = f"{min(flat):.0%}", f"{max(flat):.0%}"
@@ -65,7 +65,7 @@ class AttentionMaps(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if tokens have become nearly equal."""
+        """Returns a finding if the tokens have become nearly equal at some layer."""
         worst = min(range(len(self.layers)), key=self.difference.__getitem__)
         if self.difference[worst] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
@@ -74,7 +74,7 @@ class AttentionMaps(Result):
         return (Finding(kinds.TOKENS_ALIKE, self.layers[worst], values, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the entropy of each head, and the difference between tokens by layer."""
+        """Plots the entropy of each attention head, and the difference between tokens by layer."""
         names = [
             f"{name} head {i}" for name, row in zip(self.layers, self.entropy, strict=True) for i in range(len(row))
         ]
@@ -159,7 +159,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _entropy(a: Tensor) -> Tensor:
-    """Returns the normalized entropy of each attention head.
+    """Returns the entropy of each attention head's weights, from 0 (one position) to 1 (uniform).
 
     See equation (1) of the module docstring.
     """

@@ -28,7 +28,7 @@ __all__ = ["BitsPerCharacter", "bits_per_character"]
 
 @dataclass(frozen=True, slots=True)
 class BitsPerCharacter(Result):
-    """Result: bits per character of a network, and of counts of characters and pairs.
+    """Result: the bits per character that a network needs, and that counts of characters and of pairs need.
 
     See equations (1) and (2) of the module docstring.
 
@@ -48,7 +48,7 @@ class BitsPerCharacter(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the network with character counts, in one sentence."""
+        """Compares the network's bits per character with counts of characters, in one sentence."""
         return (
             f"The network needs {self.bits:.3g} bits per character; counts of characters need {self.counts:.3g}, "
             f"counts of pairs {self.pairs:.3g}."
@@ -64,7 +64,7 @@ class BitsPerCharacter(Result):
         return (Finding(kinds.WORSE_THAN_COUNTING, "", {"bits": self.bits, "counts": self.counts}, evidence, 0.0),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots three bars: the network, counts of characters, counts of pairs."""
+        """Plots the bits per character of the network, of counts of characters, and of counts of pairs."""
         bars = Bars("bits", ["network", "counts", "pairs"], [self.bits, self.counts, self.pairs])
         return (Plot("Bits per character", (bars,), Axis("bits")),)
 
@@ -119,6 +119,6 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
 
 
 def _entropy(values: Tensor) -> float:
-    """Returns the entropy of the distribution of values, in bits."""
+    """Returns the entropy of the distribution of some values, in bits."""
     shares = torch.unique(values, return_counts=True)[1].double() / len(values)
     return float(-(shares * shares.log2()).sum())

@@ -1,4 +1,4 @@
-"""Measures which outputs depend on which inputs. A decoder may only depend on the past.
+"""Measures which outputs of a sequence network depend on which inputs; a decoder may depend only on the past.
 
     D[t, s] = max over examples of |y_t(x with x_s of another example) - y_t(x)| / max |y|                 (1)
 
@@ -27,7 +27,7 @@ NO_EFFECT_TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class CausalityCheck(Result):
-    """Result: how much output t depends on input s; ``shift`` is how far ahead an output may look.
+    """Result: how much the output at each position depends on the input at each other position.
 
     See equation (1) of the module docstring.
 
@@ -40,7 +40,7 @@ class CausalityCheck(Result):
 
     @property
     def leaks(self) -> tuple[tuple[int, int], ...]:
-        """Returns pairs (t, s) with s > t + shift for which output t depends on input s."""
+        """Returns pairs of output and input positions for which the output depends on an input too far ahead."""
         return tuple(
             (t, s)
             for t, row in enumerate(self.dependence)
@@ -50,7 +50,7 @@ class CausalityCheck(Result):
 
     @property
     def ahead(self) -> int:
-        """Returns the largest number of positions that an output sees ahead of its own."""
+        """Returns the largest number of positions that an output sees ahead of its own position."""
         seen = [s - t for t, row in enumerate(self.dependence) for s, d in enumerate(row) if d > NO_EFFECT_TOLERANCE]
         return max(seen, default=0)
 
@@ -83,7 +83,7 @@ class CausalityCheck(Result):
 
 @names_call
 def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck:
-    """Changes the inputs position by position and reports which outputs change.
+    """Changes the inputs of a sequence network position by position and reports which outputs change.
 
     Args:
         module: takes (n, times, ...) and returns (n, times, ...).

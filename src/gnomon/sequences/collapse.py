@@ -1,4 +1,4 @@
-"""Rank collapse: without skip connections and feed-forward layers, all tokens become equal with depth.
+"""Measures rank collapse: without skip connections and feed-forward layers, all tokens become equal with depth.
 
     r_l = |X_l - 1 mean(X_l)| / |X_l|,    rank_l = exp(entropy of the squared singular values of X_l)      (1)
 
@@ -44,7 +44,7 @@ class RankCollapse(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the tokens at the first layer with those at the last."""
+        """Compares how different the tokens are at the first and at the last layer."""
         return (
             f"Tokens differ by {self.difference[0]:.2g} of their size after the first of {len(self.layers)} layers "
             f"and by {self.difference[-1]:.2g} after the last; their effective rank goes from {self.rank[0]:.1f} to "
@@ -53,7 +53,7 @@ class RankCollapse(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if tokens have become nearly equal."""
+        """Returns a finding if the tokens have become nearly equal at the last layer."""
         if self.difference[-1] >= MIN_RELATIVE_DISTANCE or self.difference[0] < MIN_RELATIVE_DISTANCE:
             return ()
         first = next(i for i, d in enumerate(self.difference) if d < MIN_RELATIVE_DISTANCE)
@@ -62,7 +62,7 @@ class RankCollapse(Result):
         return (Finding(kinds.TOKENS_COLLAPSE, self.layers[first], {"limit": MIN_RELATIVE_DISTANCE}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the difference and the rank of tokens by layer."""
+        """Plots the difference between tokens and the number of directions they span, by layer."""
         places = list(range(len(self.layers)))
         return (
             Plot(

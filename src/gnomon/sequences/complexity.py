@@ -48,13 +48,13 @@ class ComplexityProfile(Result):
 
     @property
     def power(self) -> float:
-        """Returns the power of the length with which operations grow between the last two lengths."""
+        """Returns the power of the sequence length with which operations grow between the last two lengths."""
         (a, b), (s, t) = self.operations[-2:], self.lengths[-2:]
         return log(b / a) / log(t / s)
 
     @property
     def crossover(self) -> float:
-        """Returns the length at which quadratic and linear cost are equal; infinite without a quadratic part.
+        """Returns the sequence length at which quadratic and linear cost are equal; infinite without a quadratic part.
 
         See equation (2) of the module docstring.
         """
@@ -62,7 +62,7 @@ class ComplexityProfile(Result):
 
     @property
     def verdict(self) -> str:
-        """Says how the cost grows with the length."""
+        """Says how the network's operations grow with the sequence length."""
         last = f"From {self.lengths[-2]} to {self.lengths[-1]} steps"
         grows = f"{last} operations grow as the length to the power {self.power:.2f}"
         if self.crossover == float("inf"):
@@ -73,7 +73,7 @@ class ComplexityProfile(Result):
         return f"{grows}: {pairs}. From {self.crossover:.0f} steps on, the pairs cost more."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots operations and memory over the length."""
+        """Plots operations and memory over the sequence length."""
         axes = Axis("steps", log=True), Axis("cost of one sequence", log=True)
         marks = (
             Line("operations", self.lengths, self.operations),
@@ -150,7 +150,7 @@ def _fused_operations(
 
 
 def _parts(lengths: list[int], counts: tuple[float, ...]) -> tuple[float, float, float]:
-    """Fits operations = c + l T + q T^2 at several lengths T, by least squares of relative errors."""
+    """Fits the number of operations by c + l T + q T^2 at several sequence lengths T."""
     t = torch.tensor(lengths, dtype=torch.float64)
     y = torch.tensor(counts, dtype=torch.float64)
     design = torch.stack([torch.ones_like(t), t, t**2], 1)

@@ -1,4 +1,4 @@
-"""Measures how open the gates of an LSTM or GRU are, and how long each unit keeps its content.
+"""Measures how open the gates of an LSTM or GRU are, and for how many steps each unit keeps its content.
 
     LSTM: c_t = f c_{t-1} + i g,   GRU: h_t = z h_{t-1} + (1 - z) n;      kept share k = f or z            (1)
     time scale of a unit = -1 / mean over time of log k                                                    (2)
@@ -31,7 +31,7 @@ MIN_KEPT_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GateStatistics(Result):
-    """Result: mean gate values, and the time scales of the units of each layer in increasing order.
+    """Result: the mean gate values of each LSTM or GRU layer, and for how many steps its units keep their content.
 
     See equation (2) of the module docstring.
     ``gates`` has the mean of each gate by name for each layer: input, forget and output of an LSTM; reset and update
@@ -48,12 +48,12 @@ class GateStatistics(Result):
 
     @property
     def longest(self) -> float:
-        """Returns the longest time scale of any unit, in steps."""
+        """Returns the largest number of steps for which any unit keeps its content."""
         return max(max(row) for row in self.scales)
 
     @property
     def verdict(self) -> str:
-        """Says how long units keep their content."""
+        """Says for how many steps the LSTM's or GRU's units keep their content."""
         flat = sorted(s for row in self.scales for s in row)
         middle = flat[len(flat) // 2]
         kept = f"for {middle:.3g} steps, the best unit for {flat[-1]:.3g}"
@@ -71,7 +71,7 @@ class GateStatistics(Result):
         return (Finding(kinds.GATES_FORGET, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the longest time scale of each layer, and the mean gate values."""
+        """Plots the longest time for which units of each layer keep their content, and the mean gate values."""
         longest = Bars("longest", list(self.layers), [min(row[-1], 1e9) for row in self.scales])
         names = [f"{layer} {g}" for layer, row in zip(self.layers, self.gates, strict=True) for g in row]
         means = Bars("mean", names, [v for row in self.gates for v in row.values()])
@@ -83,7 +83,7 @@ class GateStatistics(Result):
 
 @names_call
 def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> GateStatistics:
-    """Measures the gates of every nn.LSTM and nn.GRU on data, and the time scales that follow.
+    """Measures the gates of every nn.LSTM and nn.GRU on data, and for how many steps units keep their content.
 
     See equation (2) of the module docstring.
 
@@ -140,7 +140,7 @@ def _watch(name: str, seen: dict[str, Tensor]) -> Any:
 
 
 def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[str, float], tuple[float, ...]]]:
-    """Returns a row for each layer and direction: its name, its mean gates, its time scales."""
+    """Returns one row per layer and direction of an LSTM or GRU: name, mean gates, and time scales of the units."""
     if m.proj_size:
         raise InputError(f"'{name}' has proj_size", accepted="states without projection", fix="Use proj_size=0")
     rows = []
@@ -160,7 +160,7 @@ def _layer(name: str, m: nn.LSTM | nn.GRU, x: Tensor) -> list[tuple[str, dict[st
 
 
 def _run(m: nn.LSTM | nn.GRU, place: str, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-    """Returns all states of one layer in one direction, and its gates (n, times, units)."""
+    """Returns all states of one LSTM or GRU layer in one direction, and its gates (n, times, units)."""
     w, u = getattr(m, f"weight_ih_{place}"), getattr(m, f"weight_hh_{place}")
     bias = [getattr(m, f"bias_{k}_{place}") if m.bias else w.new_zeros(len(w)) for k in ("ih", "hh")]
     h = c = x.new_zeros(len(x), m.hidden_size)

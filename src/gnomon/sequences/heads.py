@@ -27,7 +27,7 @@ NO_EFFECT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class HeadAblation(Result):
-    """Result: the effect of switching off each head, by the name of its attention module.
+    """Result: how much the output changes if each attention head is switched off, by the name of its module.
 
     See equation (1) of the module docstring.
 
@@ -39,27 +39,27 @@ class HeadAblation(Result):
 
     @property
     def dead(self) -> tuple[tuple[str, int], ...]:
-        """Returns the heads whose removal does not change the output."""
+        """Returns the attention heads that can be switched off without changing the output."""
         return tuple(
             (name, i) for name, row in self.effects.items() for i, e in enumerate(row) if e <= NO_EFFECT_TOLERANCE
         )
 
     @property
     def verdict(self) -> str:
-        """States the range of effects over all heads, in one sentence."""
+        """States how much switching off one attention head changes the output, from the least to the most."""
         flat = [e for row in self.effects.values() for e in row]
         return f"Switching off one of {len(flat)} heads changes the outputs by {min(flat):.1%} to {max(flat):.1%}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for each head that can be removed without effect."""
+        """Returns a finding for each attention head that can be switched off without effect."""
         return tuple(
             Finding(kinds.DEAD_HEAD, name, {"head": i}, (Value("effect", self.effects[name][i]),), 0.0)
             for name, i in self.dead
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effect of each head as a bar."""
+        """Plots for each attention head how much the output changes without it."""
         names = [f"{name} head {i}" for name, row in self.effects.items() for i in range(len(row))]
         bars = Bars("effect", names, [e for row in self.effects.values() for e in row])
         return (Plot("Outputs without one head", (bars,), Axis("relative change")),)

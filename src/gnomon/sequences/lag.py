@@ -1,4 +1,4 @@
-"""Estimates from data how many steps back the inputs lie that determine the targets.
+"""Estimates from data how many steps back in a sequence the inputs lie that determine the targets.
 
     R^2(t) = share of the variance of x_t that the targets explain (of classes: between their means)       (1)
     lag = T - 1 - (the latest t with R^2(t) >= half of the largest), if the largest is beyond chance      (2)
@@ -27,7 +27,7 @@ MIN_SHARE_OF_LARGEST = 0.5
 
 @names_call
 def lag_of_task(x: Any, y: Tensor) -> int | None:
-    """Returns the task's lag in steps, or None if no single position is related to the targets beyond chance.
+    """Returns how many steps back the inputs lie that determine the targets; None if no position matters beyond chance.
 
     See equation (2) of the module docstring.
 

@@ -34,7 +34,7 @@ MIN_KEYS = 4
 
 @dataclass(frozen=True, slots=True)
 class LogitScale(Result):
-    """Result: the scale of the logits and the mean largest attention weight of every head.
+    """Result: the size of the attention logits and the mean largest attention weight of every head.
 
     See equation (1) of the module docstring.
 
@@ -49,7 +49,7 @@ class LogitScale(Result):
 
     @property
     def verdict(self) -> str:
-        """States the range of logit scales over all heads, in one sentence."""
+        """States the range of attention logit sizes over all heads, in one sentence."""
         flat = [s for row in self.scale for s in row]
         high = max(t for row in self.top for t in row)
         return (
@@ -59,7 +59,7 @@ class LogitScale(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for each layer in which every head attends to a single position."""
+        """Returns a finding for each layer in which every attention head attends to a single position."""
         found = []
         for name, scale, top, keys in zip(self.layers, self.scale, self.top, self.keys, strict=True):
             if keys > MIN_KEYS and min(top) > SATURATED_WEIGHT:
@@ -68,7 +68,7 @@ class LogitScale(Result):
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the logit scale of each head as a bar."""
+        """Plots the size of each attention head's logits as a bar."""
         names = [f"{name} head {i}" for name, row in zip(self.layers, self.scale, strict=True) for i in range(len(row))]
         bars = Bars("scale", names, [s for row in self.scale for s in row])
         marks = (bars, Reference("queries and keys of variance one", 1.0, vertical=True))
@@ -77,7 +77,7 @@ class LogitScale(Result):
 
 @names_call
 def logit_scale(module: nn.Module, data: Any) -> LogitScale:
-    """Measures the scale of the logits of every nn.MultiheadAttention in a network on data.
+    """Measures the size of the attention logits of every nn.MultiheadAttention in a network on data.
 
     See equation (1) of the module docstring.
 
@@ -147,7 +147,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
 
 
 def _logits(m: nn.MultiheadAttention, query: Tensor, key: Tensor) -> Tensor:
-    """Returns the scaled logits q.k / sqrt(d_k), of shape (n, heads, queries, keys)."""
+    """Returns the attention logits q.k / sqrt(d_k), of shape (n, heads, queries, keys)."""
     d = m.embed_dim
     if m.in_proj_weight is not None:
         wq, wk = m.in_proj_weight[:d], m.in_proj_weight[d : 2 * d]

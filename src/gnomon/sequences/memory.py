@@ -1,4 +1,4 @@
-"""Measures how far back a network remembers: how sensitive its last output is to the input at every lag.
+"""Measures how far back a sequence network remembers: how sensitive its last output is to inputs at every lag.
 
     s(lag) = mean over examples of |dy_T / dx_{T - lag}|,    s(lag) ~ C exp(-lag / length)                 (1)
 
@@ -34,7 +34,7 @@ RANDOM_DIRECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class MemoryLength(Result):
-    """Result: sensitivity of the last output to the input at each lag, and the fitted memory length.
+    """Result: how sensitive the last output is to the input at each lag, and the fitted memory length in steps.
 
     See equation (1) of the module docstring.
     ``length`` is in steps, infinite if sensitivity does not fall. ``asked`` is the lag that the task needs, if given.
@@ -49,13 +49,13 @@ class MemoryLength(Result):
 
     @property
     def reach(self) -> int:
-        """Returns the largest lag with a sensitivity above `MIN_RELATIVE_SENSITIVITY` times the largest."""
+        """Returns the largest lag at which the last output is still noticeably sensitive to the input."""
         top = max(self.sensitivity)
         return max(i for i, s in enumerate(self.sensitivity) if s >= MIN_RELATIVE_SENSITIVITY * top)
 
     @property
     def verdict(self) -> str:
-        """Says how far back the network remembers, in steps."""
+        """Says how many steps back the network remembers."""
         if self.length == inf:
             return f"The outputs depend as much on inputs {len(self.sensitivity) - 1} steps back as on the last ones."
         half = self.length * log(2)
@@ -65,7 +65,7 @@ class MemoryLength(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the lag that the task needs is out of reach."""
+        """Returns a finding if the network does not remember the lag that the task needs."""
         if self.asked is None or self._at(self.asked) >= MIN_RELATIVE_SENSITIVITY * max(self.sensitivity):
             return ()
         ratio = self._at(self.asked) / max(self.sensitivity)
@@ -74,7 +74,7 @@ class MemoryLength(Result):
         return (Finding(kinds.MEMORY_TOO_SHORT, "", {"lag": self.asked, "ratio": ratio}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots sensitivity over lag, with the fitted decay."""
+        """Plots the sensitivity of the last output over the lag of the input, with the fitted decay."""
         lags = list(range(len(self.sensitivity)))
         marks: list[Line | Scatter] = [Scatter("measured", lags, list(self.sensitivity), 0)]
         if isfinite(self.length) and max(self.sensitivity) > 0:
@@ -83,7 +83,7 @@ class MemoryLength(Result):
         return (Plot("Memory", tuple(marks), Axis("lag (steps)"), Axis("sensitivity", log=True), id="memory"),)
 
     def _at(self, lag: int) -> float:
-        """Returns the sensitivity at a lag: measured within the sequence, extrapolated beyond it."""
+        """Returns the sensitivity of the last output at a lag, extrapolated beyond the sequence length."""
         if lag < len(self.sensitivity):
             return self.sensitivity[lag]
         return self.sensitivity[-1] * (
@@ -140,7 +140,7 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLen
 
 
 def _length(curve: tuple[float, ...]) -> float:
-    """Returns the memory length, from a fit of log sensitivity over lags that ignores rounding errors."""
+    """Returns the memory length in steps, from an exponential fit to the sensitivity over lags."""
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > ROUNDING_SHARE * curve[start]]
     if start == len(curve) - 1:

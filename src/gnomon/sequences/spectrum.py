@@ -1,4 +1,4 @@
-"""Eigenvalues of recurrent weight matrices: how long each mode of the state lasts, and how it oscillates.
+"""Computes eigenvalues of recurrent weight matrices: how long each part of the state lasts, and how it oscillates.
 
     z_{t+1} = A z_t + ...,   A = P diag(lambda) P^-1:   |mode_j| ~ |lambda_j|^t,  time scale -1 / log |lambda_j|   (1)
 
@@ -25,7 +25,7 @@ UNIT_CIRCLE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class StateSpectrum(Result):
-    """Result: the eigenvalues of every recurrent matrix as pairs (real, imaginary), largest first.
+    """Result: the eigenvalues of every recurrent weight matrix as pairs (real, imaginary), largest first.
 
     ``linear`` says which recurrences have no activation.
 
@@ -39,7 +39,7 @@ class StateSpectrum(Result):
 
     @property
     def scales(self) -> tuple[tuple[float, ...], ...]:
-        """Returns the time scale of each mode in steps, infinite for a mode that does not decay.
+        """Returns for how many steps the state lasts along each eigenvector; infinite if it does not decay.
 
         See equation (1) of the module docstring.
         """
@@ -47,12 +47,14 @@ class StateSpectrum(Result):
 
     @property
     def radius(self) -> tuple[float, ...]:
-        """Returns the largest |eigenvalue| of each matrix."""
+        """Returns the largest |eigenvalue| of each recurrent weight matrix."""
         return tuple(max(abs(complex(*v)) for v in row) for row in self.eigenvalues)
 
     @property
     def verdict(self) -> str:
-        """Reports the largest eigenvalue, and how long its mode lasts."""
+        """States the largest eigenvalue of the recurrent weights, and for how many steps its part of the
+        state lasts.
+        """
         best = max(range(len(self.layers)), key=self.radius.__getitem__)
         scale = max(self.scales[best])
         lasts = "does not decay" if scale == inf else f"lasts {scale:.3g} steps"
@@ -60,7 +62,7 @@ class StateSpectrum(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for each linear recurrence that grows without bound."""
+        """Returns a finding for each linear recurrence whose state grows without bound."""
         return tuple(
             Finding(kinds.STATE_GROWS, name, {"factor": r}, (Value("largest eigenvalue", r),), 0.0)
             for name, r, linear in zip(self.layers, self.radius, self.linear, strict=True)
@@ -68,7 +70,7 @@ class StateSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the eigenvalues in the complex plane."""
+        """Plots the eigenvalues of the recurrent weight matrices in the complex plane."""
         marks = tuple(
             Scatter(name, [v[0] for v in row], [v[1] for v in row])
             for name, row in zip(self.layers, self.eigenvalues, strict=True)
@@ -78,7 +80,7 @@ class StateSpectrum(Result):
 
 @names_call
 def state_spectrum(module: Any) -> StateSpectrum:
-    """Returns the eigenvalues of the recurrent matrices of a network.
+    """Returns the eigenvalues of the recurrent weight matrices of a network.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Group actions on inputs: lists of transformations, and for continuous groups the flow that generates them.
+"""Lists of transformations of inputs (group actions), such as rotations and shifts, whose symmetry is measured.
 
 A move is a function from inputs (n, ...) to inputs of the same shape. `features` says how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and
@@ -41,7 +41,7 @@ Features = Callable[[Tensor, int, Tensor], Tensor | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAction:
-    """A group of named input transformations; ``features(h, i, x)`` applies the same to hidden features, or is None.
+    """A group of named input transformations; ``features(h, i, x)`` applies transformation i to hidden features h.
 
     ``flow(x, t)`` moves by a strength t, 0 being the identity, if the group is continuous; ``drawn`` says that the
     moves are a random sample of a group, so that intervals count their spread.
@@ -65,7 +65,7 @@ class GroupAction:
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> GroupAction:
-    """Builds a group action from your own functions, by name; a flow (x, t) also allows Lie derivatives.
+    """Builds a group of transformations from your own functions, by name; a flow (x, t) also allows Lie derivatives.
 
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)
@@ -97,7 +97,7 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
 
 @names_call
 def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *, seed: int = 0) -> GroupAction:
-    """Samples transformations of a continuous group with uniform strengths; error intervals then include their spread.
+    """Draws random transformations from a continuous group; error intervals then include their spread.
 
     Strengths are times of the group's flow: radians for `rotations`, pixels for `translations`. Features of a layer
     are moved if they are images of the size of the inputs.

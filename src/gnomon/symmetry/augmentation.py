@@ -1,4 +1,4 @@
-"""Effects of data augmentation: damped frequencies, losses and filters that become symmetric.
+"""Measures effects of data augmentation: damped frequencies, and losses and filters that become symmetric.
 
     mean over shifts |t| <= a of e^{i k (w - t)} = sin(k a) / (k a)  e^{i k w}                                  (1)
     loss change  |L(g w) - L(w)| / |L(w)|,    gradient error  |grad L(g w) - g grad L(w)| / |grad L(w)|         (2)
@@ -42,7 +42,7 @@ def augmentation_transfer_function(reach: float, frequencies: Float[Tensor, " k"
 
 @dataclass(frozen=True, slots=True)
 class LossChangeUnderTransformation(Record):
-    """Result: relative change of the loss, and relative error of its gradient, if weights are transformed.
+    """Result: how much the loss and its gradient change if one parameter tensor is transformed.
 
     >>> LossChangeUnderTransformation(loss=0.0, gradient=0.5).gradient
     0.5
@@ -60,7 +60,7 @@ def loss_change_under_transformation(
     *,
     parameter: str,
 ) -> LossChangeUnderTransformation:
-    """Measures how much a loss and its gradient change under an orthogonal map of one parameter.
+    """Measures how much a loss and its gradient change if one parameter tensor is transformed by an orthogonal map.
 
     See equation (2) of the module docstring.
 
@@ -103,7 +103,7 @@ def loss_change_under_transformation(
 
 @names_call
 def weight_symmetry(weight: Tensor, transformation: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
-    """Returns how much each filter changes under a transformation, 0 for a symmetric filter.
+    """Returns for each filter how much it changes under a transformation; 0 for a symmetric filter.
 
     See equation (3) of the module docstring.
 

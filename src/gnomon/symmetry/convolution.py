@@ -15,7 +15,7 @@ __all__ = ["GroupConv2d"]
 
 
 class GroupConv2d(nn.Module):
-    """A convolution with its kernels in all poses of a group, so that rotated images give rotated outputs.
+    """A convolution that uses its kernels in all poses of a group, so that rotated images give rotated outputs.
 
         y(u, g) = b + sum_{v, h} w(g^{-1} v, g^{-1} h) x(u + v, h),    lifting:  sum_v w(g^{-1} v) x(u + v)         (1)
 
@@ -105,7 +105,7 @@ class GroupConv2d(nn.Module):
         return float((torch.stack(gaps).sum() / torch.stack(sizes).sum()).sqrt())
 
     def expand_kernels(self) -> Tensor:
-        """Returns the kernels in all poses: (out_channels * order, in_channels * depth, size, size)."""
+        """Returns the kernels in all poses of the group: (out_channels * order, in_channels * depth, size, size)."""
         moves, index = self.get_buffer("moves"), self.get_buffer("index")
         out, size = self.out_channels, self.kernel_size
         picked = self.weight.flatten(3)[:, :, index]  # shape (out, in, element g, element h, size^2)
@@ -114,7 +114,7 @@ class GroupConv2d(nn.Module):
 
     @names_call("GroupConv2d(x)")
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the outputs (n, out_channels * order, height, width)."""
+        """Returns the outputs of the group convolution, of shape (n, out_channels * order, height, width)."""
         channels = self.in_channels * (1 if self.lifting else self.group.order)
         if x.dim() != 4 or x.shape[1] != channels:
             found = f"x has shape {tuple(x.shape)}, and the layer takes (n, {channels}, height, width)"
@@ -128,7 +128,9 @@ class GroupConv2d(nn.Module):
 
     @names_call("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
-        """Returns the input position and group element of each weight at each output, for `gnomon.limit`."""
+        """Returns the input position and the group element of each weight at each output, for infinite-width
+        kernels.
+        """
         if not self.group.exact:
             found = f"its {self.group.rotations} rotations interpolate the kernel"
             fix = "Use cyclic(4) or dihedral(4), or estimate it: gnomon.sampled_limit(net, draws=64)"

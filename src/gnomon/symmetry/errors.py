@@ -1,4 +1,4 @@
-"""Measures invariance and equivariance errors by layer, and names the layer that breaks the symmetry.
+"""Measures for each layer how far it is from respecting a symmetry, and names the layer that breaks the symmetry.
 
     invariance     |h(g x) - h(x)| / |h(x)|                                                                       (1)
     equivariance   |h(g x) - g h(x)| / |h(x)|,    for layers whose features the group moves                        (2)
@@ -47,7 +47,8 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class LayerError(Record):
-    """Invariance error and equivariance error of one layer, with intervals; None if it does not apply.
+    """How much a layer's features change under a transformation (invariance) or differ from transformed ones
+    (equivariance).
 
     See equations (1) and (2) of the module docstring.
 
@@ -71,7 +72,7 @@ class LayerError(Record):
 
 @dataclass(frozen=True, slots=True)
 class EquivarianceErrors(Result):
-    """Result: invariance and equivariance errors of all layers in call order; the last is the network's output."""
+    """Result: how far each layer is from invariant and equivariant, in call order; the last entry is the output."""
 
     layers: tuple[LayerError, ...]
     action: str
@@ -81,7 +82,7 @@ class EquivarianceErrors(Result):
 
     @property
     def output(self) -> LayerError:
-        """Returns the errors of the whole network."""
+        """Returns the invariance and equivariance errors of the whole network."""
         return self.layers[-1]
 
     @property
@@ -91,7 +92,9 @@ class EquivarianceErrors(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence whether the network respects the transformations, and which layer breaks the
+        symmetry.
+        """
         whole = self.output
         if whole.invariance < EQUIVARIANCE_TOLERANCE:
             return f"The network is invariant under {self.action}: its output changes by {whole.invariance:.1e}."
@@ -114,7 +117,7 @@ class EquivarianceErrors(Result):
 
 @names_call
 def equivariance(module: nn.Module, data: Any, action: GroupAction) -> EquivarianceErrors:
-    """Measures the invariance and equivariance errors of all layers under a group of transformations.
+    """Measures how far all layers are from invariant and equivariant under a group of transformations.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: as stated for the module; a move that changes the shape of inputs is refused.

@@ -1,4 +1,4 @@
-"""Layers for features over a group: batch normalization with shared statistics, and pooling over the group."""
+"""Layers for features over a group of transformations: batch normalization with shared statistics, and pooling."""
 
 from torch import Tensor, nn
 
@@ -10,7 +10,7 @@ __all__ = ["GroupBatchNorm2d", "GroupPool"]
 
 
 class GroupBatchNorm2d(nn.Module):
-    """Batch normalization with one mean, one variance and one gain for all group elements of a channel.
+    """Batch normalization that shares mean, variance and gain between all group elements of a channel.
 
         y = gain (x - mean) / sqrt(variance + eps) + shift,   both over examples, places and elements    (1)
 
@@ -44,7 +44,7 @@ class GroupBatchNorm2d(nn.Module):
 
 
 class GroupPool(nn.Module):
-    """Averages features over the group elements at each position (or takes the maximum with ``largest``).
+    """Averages features over the elements of the group at each position (or takes the maximum with ``largest``).
 
         y(u) = (1 / |G|) sum_g x(u, g)                                                                            (1)
 
@@ -66,6 +66,6 @@ class GroupPool(nn.Module):
 
     @names_call("GroupPool(x)")
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the pooled features (n, channels, height, width)."""
+        """Returns the features averaged over the group (n, channels, height, width), or their maximum."""
         parts = x.reshape(channels_for_each_element(x, self.group))
         return parts.amax(2) if self.largest else parts.mean(2)  # (1)

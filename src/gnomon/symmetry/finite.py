@@ -78,17 +78,19 @@ class FiniteGroup:
 
     @property
     def inverse(self) -> Int[Tensor, " n"]:
-        """Returns the inverse of each element."""
+        """Returns the index of each element's inverse in the group."""
         return (self.table == 0).int().argmax(1)
 
     @property
     def commutative(self) -> bool:
-        """Returns whether g h = h g for all elements g and h."""
+        """Returns whether the group is commutative: g h = h g for all elements g and h."""
         return bool((self.table == self.table.T).all())
 
     @property
     def regular(self) -> Float[Tensor, "n n n"]:
-        """Returns the regular representation: matrices L(g) that act on functions f by (L(g) f)(u) = f(g^-1 u)."""
+        """Returns the matrices by which the group's elements permute functions on the group (regular
+        representation).
+        """
         n = self.order
         moved = torch.zeros(n, n, n, dtype=torch.float64)
         for g in range(n):
@@ -161,7 +163,7 @@ def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
 
 
 def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
-    """Returns the convolution of two functions on a group, which commutes with left translations of the first.
+    """Returns the convolution of two functions on a finite group, which commutes with left translations of the first.
 
     See equation (1) of the module docstring.
     Hypotheses: a value for each element, on the last axis.
@@ -177,7 +179,7 @@ def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
 
 @names_call
 def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d"], ...]:
-    """Returns all irreducible representations as unitary matrices (|G|, d, d), trivial one first, then by dimension.
+    """Returns all irreducible representations of a finite group as unitary matrices, the trivial one first.
 
     Hypotheses: at most 400 elements.
     Reference: [diaconis1988group]; [dixon1970computing] for finding them from random matrices.
@@ -217,7 +219,7 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
 
 
 def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Returns the Fourier transform of a function on a group: one matrix per representation.
+    """Returns the Fourier transform of a function on a finite group: one matrix per representation.
 
     See equation (2) of the module docstring.
     Hypotheses: representations of the group, as `irreps` gives them.
@@ -232,7 +234,7 @@ def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...
 
 
 def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
-    """Returns the (complex) function on the group with the given Fourier transform.
+    """Returns the (complex) function on a finite group that has the given Fourier transform.
 
     See equation (2) of the module docstring.
     Hypotheses: all irreducible representations, in the order of the matrices.

@@ -1,4 +1,4 @@
-"""Finite groups of rotations and reflections of the plane, and their actions on images and features.
+"""Finite groups of rotations and reflections of the plane, and how they transform images and features.
 
 C_n has the rotations by 360 / n degrees, D_n reflections as well. Element k < n is the rotation by k steps, element
 n + k the reflection of the columns followed by it:
@@ -43,11 +43,13 @@ class Group(Record):
 
     @property
     def exact(self) -> bool:
-        """Returns whether all elements map the pixel grid onto itself, so that no interpolation is needed."""
+        """Returns whether all elements of the group map the pixel grid onto itself, so that no interpolation
+        is needed.
+        """
         return 4 % self.rotations == 0
 
     def product(self, g: int, h: int) -> int:
-        """Returns the index of the product g h (first h, then g)."""
+        """Returns the index of the group element g h (first h, then g)."""
         n = self.rotations
         flip_g, turn_g = divmod(g, n)
         flip_h, turn_h = divmod(h, n)

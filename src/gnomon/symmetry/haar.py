@@ -1,4 +1,4 @@
-"""Samples rotations and orthogonal matrices from the Haar measure, the uniform distribution on the group.
+"""Samples random rotations and orthogonal matrices from the uniform (Haar) distribution.
 
     Z = Q R with Gaussian Z and R_ii > 0:   Q is evenly distributed over O(n)                                    (1)
 

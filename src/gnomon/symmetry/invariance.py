@@ -36,7 +36,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ImageMotion(Record):
-    """Effect of one shift or reflection: relative change of the outputs, and the fraction of changed predictions.
+    """Effect of one image shift or reflection: relative change of the outputs, and the fraction of changed predictions.
 
     >>> ImageMotion("one pixel right", 0.2, 0.5, Interval(0.4, 0.6, 0.95)).name
     'one pixel right'
@@ -58,7 +58,7 @@ class ImageInvariance(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence which shift or reflection changes the outputs least and most."""
         least, most = (f(self.motions, key=lambda motion: motion.change) for f in (min, max))
         return (
             f"Outputs change least for '{least.name}' ({least.change:.1%}) and most for '{most.name}' "
@@ -113,7 +113,7 @@ def invariance(module: nn.Module, data: Any) -> ImageInvariance:
 
 
 def motions(x: Float[Tensor, "n c h w"]) -> dict[str, Float[Tensor, "n c h w"]]:
-    """Returns images shifted by one pixel (filled with zeros) and mirrored images, by id."""
+    """Returns images shifted by one pixel (filled with zeros) and mirrored images, by the name of the change."""
     moved = {}
     for id, axis, by in (("pixel-right", 3, 1), ("pixel-left", 3, -1), ("pixel-down", 2, 1)):
         shifted = torch.roll(x, by, axis)

@@ -29,7 +29,7 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 
 
 class OrbitAverage(nn.Module):
-    """Averages a network's outputs over all transformations of its input and the identity."""
+    """Makes a network invariant: averages its outputs over all transformations of the input, including none."""
 
     @names_call
     def __init__(self, module: nn.Module, action: GroupAction) -> None:
@@ -44,7 +44,7 @@ class OrbitAverage(nn.Module):
 
 
 class CanonicalPose(nn.Module):
-    """Passes each input to the network in the pose that has the largest score.
+    """Makes a network invariant: passes each input in the one of its transformed poses that has the largest score.
 
     See equation (2) of the module docstring.
     The score is a function from inputs (n, ...) to (n,); by default the product with fixed random numbers.

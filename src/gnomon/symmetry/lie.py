@@ -1,4 +1,4 @@
-"""Lie derivatives of each layer: how fast features change when a continuous transformation begins.
+"""Computes Lie derivatives of each layer: how fast features change when a continuous transformation begins.
 
     invariance     |d/dt h(g_t x)| / |h(x)|              at t = 0                                                 (1)
     equivariance   |d/dt g_-t h(g_t x)| / |h(x)|         at t = 0, for layers whose features the flow moves        (2)
@@ -36,7 +36,7 @@ __all__ = ["lie_derivative", "lie_derivatives"]
 
 @names_call
 def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
-    """Returns the relative rate at which the output changes when the transformation begins, with a 95 % interval.
+    """Returns the relative rate at which the network's output changes as a transformation begins, with an interval.
 
     See equation (1) of the module docstring.
     Hypotheses: an action with a flow; a module that also runs in float64.
@@ -55,7 +55,7 @@ def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: f
 
 
 def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[LayerError, ...]:
-    """Returns both Lie derivatives of every layer in the order of calls, the output last.
+    """Returns the Lie derivatives of every layer: how fast features change as a transformation begins.
 
     See equations (1) and (2) of the module docstring.
     (2) is given for layers whose features are images of the size of the inputs, for flows of images.

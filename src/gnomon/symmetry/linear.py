@@ -1,4 +1,4 @@
-"""Linear maps that commute with a group: a basis of all of them, and the one nearest to a given matrix.
+"""Linear maps that commute with a group of transformations: a basis of all of them, and the nearest one to a matrix.
 
     W rho_in(g) = rho_out(g) W  for all generators g                                                              (1)
 
@@ -78,7 +78,7 @@ def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestEquivariant(Result):
-    """Result: the equivariant matrix nearest to a weight, its relative distance, and the number of free parameters.
+    """Result: the matrix nearest to a weight that commutes with the group, the distance, and its free parameters.
 
     >>> NearestEquivariant(torch.eye(2), 0.0, 2).verdict
     'The weight is equivariant: 0.0 % of its norm breaks the symmetry.'
@@ -90,7 +90,7 @@ class NearestEquivariant(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how far the weight is from commuting with the group."""
         word = (
             "is equivariant"
             if self.distance < 1e-6
@@ -105,7 +105,7 @@ class NearestEquivariant(Result):
 def nearest_equivariant(
     weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]
 ) -> NearestEquivariant:
-    """Returns the equivariant matrix nearest to a weight, and its distance.
+    """Returns the matrix nearest to a weight that commutes with a group of transformations, and the distance.
 
     See equation (2) of the module docstring.
     Hypotheses: as stated for the module.
@@ -124,7 +124,7 @@ def nearest_equivariant(
 
 @names_call
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
-    """Returns the circular convolution nearest to a dense layer, and its distance, in closed form.
+    """Returns the circular convolution nearest to the weight of a dense layer, and the distance, in closed form.
 
     ``shape`` is the shape of the grid, such as (28, 28), if it is not a line; the first column is its kernel.
 
@@ -153,7 +153,7 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
 
 @names_call
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
-    """Returns lambda, gamma and the relative distance of the matrix lambda I + gamma 1 1^T nearest to a weight.
+    """Returns the nearest matrix lambda I + gamma 1 1^T to a weight, as lambda, gamma and the relative distance.
 
     See equation (2) of the module docstring.
     Hypotheses: a square weight on a set of n things.

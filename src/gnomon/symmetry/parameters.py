@@ -1,4 +1,4 @@
-"""Symmetries of the parameters: weight changes that do not change outputs, and the quantities they conserve.
+"""Symmetries of parameters: weight changes that do not change the outputs, and the quantities they conserve.
 
 For a stack of Linear layers with ReLU between them:
 
@@ -38,7 +38,7 @@ NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, 
 
 @names_call
 def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """Returns a copy with permuted hidden units in one layer, which computes the same function.
+    """Returns a copy of a network with permuted hidden units in one layer, which computes the same function.
 
     See equation (1) of the module docstring.
     Hypotheses: a ``nn.Sequential`` of Linear layers and elementwise activations.
@@ -61,7 +61,7 @@ def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 
 
 @names_call
 def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
-    """Returns a copy with rescaled hidden units in one layer, which computes the same function.
+    """Returns a copy of a network with rescaled hidden units in one layer, which computes the same function.
 
     See equation (2) of the module docstring.
     Hypotheses: ReLU after the layer; factors above 0.
@@ -87,7 +87,7 @@ def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: in
 
 @names_call
 def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
-    """Returns each hidden unit's squared incoming minus outgoing weights, which gradient flow conserves.
+    """Returns each hidden unit's squared incoming minus squared outgoing weights, which gradient flow conserves.
 
     See equation (3) of the module docstring.
     Hypotheses: gradient flow without decay, ReLU or linear activations.
@@ -109,7 +109,7 @@ def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
 
 @names_call
 def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
-    """Returns the largest cosine, over hidden units, between the gradient and the direction of rescaling.
+    """Returns the largest cosine between the gradient and the direction of rescaling a hidden unit; 0 in theory.
 
     See equation (4) of the module docstring.
     Zero for a network with the symmetry: gradients have no part along the orbit.
@@ -151,12 +151,12 @@ class MatchedNetwork(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how far the weights are apart before and after matching the units."""
         found = f"In the best order of units found, the weights differ by {self.distance_after:.3g}"
         return f"{found}, before by {self.distance_before:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distance of the weights before and after matching."""
+        """Plots the distance between the two networks' weights before and after matching."""
         bars = Bars("distance", ("before", "after matching"), (self.distance_before, self.distance_after))
         return (Plot("Matching of units", (bars,), Axis("distance of the weights"), caption=self.verdict),)
 

@@ -6,7 +6,7 @@ __all__ = ["SetLinear", "SetPool"]
 
 
 class SetLinear(nn.Module):
-    """A linear layer on sets: each output depends on one member and on the mean of all members.
+    """A linear layer on sets: each output depends on one member of the set and on the mean of all members.
 
         y_i = A x_i + B (1 / M) sum_j x_j + b                                                                     (1)
 
@@ -48,5 +48,5 @@ class SetPool(nn.Module):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Averages (..., members, features) to (..., features)."""
+        """Averages sets of shape (..., members, features) over their members."""
         return x.mean(-2)  # (1)

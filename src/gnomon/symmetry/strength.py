@@ -1,4 +1,4 @@
-"""Accuracy as a function of the strength of an input transformation; commutators of layers with operators.
+"""Measures accuracy by the strength of an input transformation, and how far layers are from commuting with operators.
 
     accuracy(t) = share of examples whose class is right after the motion of strength t                          (1)
     |[W, L]| = largest |W L x - L W x| over |x| = 1,    by power iteration on the commutator and its transpose      (2)
@@ -43,7 +43,7 @@ class StrengthCurve(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how far the accuracy falls as the transformation gets stronger."""
         worst = min(range(len(self.strengths)), key=lambda i: self.accuracy[i])
         return (
             f"Accuracy falls from {max(self.accuracy):.1%} to {self.accuracy[worst]:.1%} at strength "
@@ -51,7 +51,7 @@ class StrengthCurve(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots accuracy over the strength of the transformation."""
+        """Plots the accuracy over the strength of the input transformation."""
         low, high = [i.low for i in self.intervals], [i.high for i in self.intervals]
         marks = (Line("accuracy", self.strengths, self.accuracy), Band("95 %", self.strengths, low, high))
         return (
@@ -103,7 +103,7 @@ def commutator_norm(
     steps: int = 50,
     seed: int = 0,
 ) -> float:
-    """Returns the operator norm of W L - L W for a linear layer W and an operator L; 0 if they commute.
+    """Returns the norm of W L - L W for a linear layer W and an operator L on inputs; 0 if they commute.
 
     See equation (2) of the module docstring.
     ``shape`` is the shape of one input, without the axis of examples; offsets of the layer do not count.

@@ -1,4 +1,4 @@
-"""Computes gradients of single examples and outputs for a block of examples, from one forward pass.
+"""Computes gradients of single examples and outputs for a block of examples, for the tangent kernel.
 
 One forward pass serves all outputs and all parameters. A backward pass stops at the results of the operations that
 use parameters; the gradients of the parameters themselves, summed over the batch, are never formed. The examples go
@@ -25,11 +25,15 @@ PIECE_BYTES = 128 * 2**20
 
 
 class ChangedGraph(Exception):
-    """Raised if the autograd graph of a block of examples differs from the graph for which the plan was made."""
+    """Raised if the autograd graph of a block of examples differs from the graph on which the computation was
+    planned.
+    """
 
 
 class Block:
-    """The examples of the rows or columns of one kernel tile, divided into pieces that fit into memory."""
+    """The examples in the rows or columns of one tile of the kernel matrix, divided into pieces that fit
+    into memory.
+    """
 
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
@@ -43,31 +47,36 @@ class Block:
 
     @property
     def outputs(self) -> Tensor:
-        """The outputs of all examples, of shape (n, k)."""
+        """The network's outputs for all examples of the block, of shape (n, k)."""
         return torch.cat([piece.outputs.detach() for piece in self.pieces])
 
     def gradients(self, cotangent: Tensor) -> list[Gradients]:
-        """Returns the gradients of sum_i <cotangent, f(x_i)> with respect to the results of all operations that use
-        parameters."""
+        """Returns gradients of the outputs, weighted by ``cotangent``, at the results of all operations that use
+        parameters.
+        """
         return [piece.gradients(cotangent) for piece in self.pieces]
 
     def inputs(self, term: KernelTerm) -> list[Tensor]:
-        """Returns the inputs of a layer with a weight matrix, in pieces of shape (n, groups, positions, features)."""
+        """Returns the inputs of a layer with a weight matrix for all examples, in pieces (n, groups, positions,
+        features).
+        """
         return [piece.inputs(term) for piece in self.pieces]
 
     def grads(self, term: KernelTerm, gradients: list[Gradients]) -> list[Tensor]:
-        """Returns the gradients at a layer with a weight matrix, in pieces of shape (n, groups, positions,
-        features)."""
+        """Returns the gradients at the output of a layer with a weight matrix, in pieces (n, groups, positions,
+        features).
+        """
         return [piece.grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)]
 
     def readout(self, term: KernelTerm) -> list[Tensor]:
-        """Returns the gradients of pooled values with respect to a convolution, in pieces (n, groups, positions,
-        units)."""
+        """Returns the gradients of pooled values with respect to a convolution's output, in pieces (n, groups,
+        positions, units).
+        """
         return [piece.readout(term) for piece in self.pieces]
 
     def gates(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Returns the gradients of one output with respect to a convolution's globally pooled values, of shape (n,
-        units).
+        """Returns the gradients of one network output with respect to a convolution's globally pooled values, of shape
+        (n, units).
         """
         pooled = [g[term.uses[0]] for g in gradients]
         shapes = [len(piece.outputs) for piece in self.pieces]
@@ -78,20 +87,20 @@ class Block:
         )
 
     def tokens(self, term: KernelTerm) -> Tensor:
-        """Returns the indices that were looked up in an embedding table, of shape (n, positions)."""
+        """Returns the indices that the examples looked up in an embedding table, of shape (n, positions)."""
         return torch.cat([piece.tokens(term) for piece in self.pieces])
 
     def token_grads(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Returns the gradients at an embedding layer, of shape (n, positions, features)."""
+        """Returns the gradients at the output of an embedding layer, of shape (n, positions, features)."""
         return torch.cat([piece.token_grads(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
     def per_example(self, term: KernelTerm, gradients: list[Gradients]) -> Tensor:
-        """Returns the gradients of each example with respect to the parameters of a term, of shape (n, p)."""
+        """Returns each example's gradient with respect to one group of parameters, of shape (n, p)."""
         return torch.cat([piece.per_example(term, g) for piece, g in zip(self.pieces, gradients, strict=True)])
 
 
 class Piece:
-    """A few examples with the autograd graph of their outputs."""
+    """A few examples with the autograd graph of the network's outputs for them."""
 
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int):
         self.outputs = f(x)
@@ -141,7 +150,7 @@ class Piece:
         )
 
     def gradients(self, cotangent: Tensor) -> Gradients:
-        """Returns the gradients of sum_i <cotangent, f(x_i)> at all operations that use parameters."""
+        """Returns gradients of the outputs, weighted by ``cotangent``, at all operations that use parameters."""
         if not self._edges:
             return {}
         weights = cotangent.expand_as(self.outputs)
@@ -151,34 +160,35 @@ class Piece:
         return {i: by_edge[edge] for i, edge in self._edges.items()}
 
     def inputs(self, term: KernelTerm) -> Tensor:
-        """Returns the inputs of a layer with a weight matrix; a layer that is used several times has more positions."""
+        """Returns the inputs of a layer with a weight matrix; several calls of the layer count as more positions."""
         if term.uses not in self._inputs:
             parts = [self._matrix(i).inputs(layout) for i, layout in _place(term)]
             self._inputs[term.uses] = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
         return self._inputs[term.uses]
 
     def grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """Returns the gradients at a layer with a weight matrix; zeros if the output does not depend on it."""
+        """Returns the gradients at a layer with a weight matrix; zeros if the output does not depend on the layer."""
         parts = [self._matrix(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
 
     def readout(self, term: KernelTerm) -> Tensor:
-        """Returns the gradients of pooled values with respect to a convolution's result, (n, groups, positions,
-        units)."""
+        """Returns the gradients of pooled values with respect to a convolution's output, (n, groups, positions,
+        units).
+        """
         i, layout = _place(term)[0]
         return self._matrix(i).grads(layout, readout(self._edges[i], self.uses[i].output))
 
     def tokens(self, term: KernelTerm) -> Tensor:
-        """Returns the indices that were looked up in an embedding table, one row per example."""
+        """Returns the indices that examples looked up in an embedding table, one row per example."""
         return torch.cat([self._lookup(i).indices(layout) for i, layout in _place(term)], dim=1)
 
     def token_grads(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """Returns the gradients at an embedding layer, one row per example."""
+        """Returns the gradients at the output of an embedding layer, one row per example."""
         parts = [self._lookup(i).grads(layout, self._or_zeros(i, gradients[i])) for i, layout in _place(term)]
         return torch.cat(parts, dim=1)
 
     def per_example(self, term: KernelTerm, gradients: Gradients) -> Tensor:
-        """Returns the gradients of each example with respect to the parameters of a term, of shape (n, p)."""
+        """Returns each example's gradient with respect to one group of parameters, of shape (n, p)."""
         places = term.places or (None,) * len(term.uses)
         parts = []
         for (i, layout), place in zip(_place(term), places, strict=True):

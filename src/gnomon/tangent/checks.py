@@ -105,7 +105,7 @@ def _dropout(part: nn.Module) -> float:
 
 
 def _rounding(f: PureFunction, x: Inputs, n: int) -> float:
-    """Returns how much the outputs of the first n examples change if each parameter changes by some rounding errors.
+    """Returns how much the outputs of the first n examples change if each parameter changes by a few rounding errors.
 
     Hypotheses: sums are backward stable: in any order they err by at most some roundings of each of their terms.
     """

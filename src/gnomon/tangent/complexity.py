@@ -1,4 +1,4 @@
-"""Measures how complex a target is for a kernel, and the effective number of parameters of a network.
+"""Measures how complex a target is for a kernel, and how many effective parameters a network has.
 
     |f|_K^2 = y^T K^-1 y         the squared norm of the smoothest function of the kernel through y              (1)
     df = tr K (K + ridge)^-1 = sum_i lambda_i / (lambda_i + ridge)                                              (2)
@@ -31,7 +31,7 @@ __all__ = ["EffectiveParameters", "KernelNorm", "effective_parameters", "kernel_
 
 @dataclass(frozen=True, slots=True)
 class KernelNorm(Result):
-    """The squared norm summed over outputs, the number of examples, and the share of y that the kernel cannot
+    """The squared norm of the smoothest function that fits targets y, and the share of y that the kernel cannot
     represent.
     """
 
@@ -41,12 +41,14 @@ class KernelNorm(Result):
 
     @property
     def bound(self) -> float:
-        """sqrt(|f|^2 / n): the order of the test error of kernel regression, for a kernel with unit diagonal."""
+        """The order of magnitude of the test error of kernel regression: the root of (squared norm of the target /
+        examples).
+        """
         return float((self.square / self.examples) ** 0.5)
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether the target is simple for the kernel."""
+        """A sentence that says whether the target is simple or hard for the kernel."""
         if self.outside > 1e-6:
             return f"{self.outside:.1%} of the target lies outside what the kernel can represent: its norm is infinite."
         word = "simple" if self.bound < 1 else "hard"
@@ -58,7 +60,7 @@ class KernelNorm(Result):
 
 @dataclass(frozen=True, slots=True)
 class EffectiveParameters(Result):
-    """The effective number of parameters (degrees of freedom, equation 2) of a fit, with the true numbers."""
+    """The effective number of parameters (degrees of freedom) of a fit, with the numbers of examples and parameters."""
 
     value: float
     examples: int
@@ -66,7 +68,7 @@ class EffectiveParameters(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the effective number of parameters."""
+        """A sentence that states the effective number of parameters of the fit."""
         return (
             f"{self.parameters:,} parameters fit these {self.examples} examples with {self.value:.1f} degrees of "
             "freedom."
@@ -75,7 +77,8 @@ class EffectiveParameters(Result):
 
 @names_call
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
-    """Returns the squared norm of the smoothest function of a kernel that has the values y at its points.
+    """Returns the squared norm of the smoothest function of a kernel's space that has the values y at the kernel's
+    points.
 
     See equation (1) of the module docstring.
     Directions of eigenvalues below rounding are not inverted: the part of y along them is reported as ``outside``.
@@ -98,7 +101,8 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
 
 @names_call
 def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> EffectiveParameters:
-    """Returns the degrees of freedom of a ridge regression on the tangent features of a network.
+    """Returns the effective number of parameters of a network: the degrees of freedom of ridge regression on its
+    gradients.
 
     See equation (2) of the module docstring.
 

@@ -33,7 +33,7 @@ def contract(
     mode: str,
     workspace: int,
 ) -> Tensor:
-    """Computes the contribution of one group of parameters to the kernel between two blocks of examples.
+    """Computes the contribution of one group of parameters to the tangent kernel between two blocks of examples.
 
     Cost: the smaller of the two counts of the module's docstring; temporary memory near ``workspace`` bytes.
     """
@@ -59,7 +59,7 @@ def contract(
 
 
 def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, bias: bool, workspace: int) -> Tensor:
-    """Computes a layer's kernel from pairs of positions, for a few examples at a time to fit into the workspace.
+    """Computes a layer's contribution to the tangent kernel from pairs of positions, within the given workspace memory.
 
     If both sides are the same, only the lower triangle is guaranteed to be filled.
 
@@ -85,7 +85,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
 
 
 def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds that pairs of positions take.
+    """Returns the number of multiply-adds for a layer's contribution to the tangent kernel by pairs of positions.
 
     >>> a, g = [torch.zeros(10, 1, 1, 5)], [[torch.zeros(10, 1, 1, 7)]]
     >>> pairs_cost(a, a, g, "trace") - MULTIPLY_ADDS_PER_PASS * 100
@@ -98,8 +98,7 @@ def pairs_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
 
 
 def lookups(v1: Tensor, v2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str, workspace: int) -> Tensor:
-    """Computes an embedding's kernel by comparing indices or by first summing the gradients of each index, the cheaper
-    one.
+    """Computes an embedding layer's contribution to the tangent kernel, by the cheaper of two methods.
 
     >>> v, g = torch.tensor([[0, 1], [1, 1]]), [torch.ones(2, 2, 1)]
     >>> lookups(v, v, g, g, "trace", 2**20)
@@ -128,7 +127,7 @@ def _table(index: Tensor, g: Tensor, rows: int) -> Tensor:
 
 
 def _exceeds_per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str, *, triangle: bool) -> bool:
-    """Whether summing over pairs of positions costs more than per-example gradients, which give the same result."""
+    """Whether summing over pairs of positions costs more than per-example gradients, which give the same kernel."""
     share = 0.75 if triangle else 1.0
     return share * pairs_cost(a1, a2, grads, mode) > per_example_cost(a1, a2, grads, mode)
 

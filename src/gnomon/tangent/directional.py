@@ -1,4 +1,4 @@
-"""Computes derivatives of any order along a direction, with backward passes only.
+"""Computes derivatives of any order of a function along a direction, with backward passes only.
 
 The map u -> J^T u is linear, so its own reverse pass applied to d gives
 
@@ -27,7 +27,7 @@ Parameters = dict[str, Tensor]
 
 
 def directional_derivative(f: Callable[[Parameters], Tensor], direction: Parameters) -> Callable[[Parameters], Tensor]:
-    """Returns the derivative of f along a direction, as a function of the parameters.
+    """Returns the derivative of a function f of the parameters along a direction, as a function of the parameters.
 
     See equation (1) of the module docstring.
     Hypotheses: f is differentiable twice by autograd at the parameters.

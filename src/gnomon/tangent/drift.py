@@ -35,21 +35,24 @@ __all__ = ["KernelDrift", "UnitChanges", "hidden_layers", "kernel_drift", "unit_
 
 @dataclass(frozen=True, slots=True)
 class KernelDrift(Result):
-    """Relative changes of the tangent kernel since the first checkpoint and since the previous one; both begin with
-    zero."""
+    """Relative changes of the tangent kernel at each checkpoint: since the first checkpoint, and since the previous
+    one.
+    """
 
     drift: tuple[float, ...]
     velocity: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether training was lazy, and when the kernel changed most."""
+        """A sentence that says whether training was lazy (the tangent kernel hardly changed), and when the kernel
+        changed most.
+        """
         regime = "lazy" if self.drift[-1] < MAX_LAZY_CHANGE else "rich"
         fastest = max(range(len(self.velocity)), key=self.velocity.__getitem__)
         return f"Training was {regime}: the kernel changed by {self.drift[-1]:.1%}, most before checkpoint {fastest}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the change since the start and since the previous checkpoint over the checkpoints."""
+        """Plots the change of the tangent kernel since the start and since the previous checkpoint."""
         places = range(len(self.drift))
         marks = (Line("from the start", places, self.drift), Line("from the one before", places, self.velocity))
         return (Plot("Change of the kernel", marks, Axis("checkpoint"), Axis("relative change"), self.verdict),)
@@ -57,14 +60,14 @@ class KernelDrift(Result):
 
 @dataclass(frozen=True, slots=True)
 class UnitChanges(Result):
-    """For each layer, the share of preactivations whose sign changed, and their relative shift."""
+    """For each layer, the share of hidden preactivations whose sign changed in training, and their relative shift."""
 
     flips: dict[str, float]
     shifts: dict[str, float]
 
     @property
     def verdict(self) -> str:
-        """A sentence that names the layer that changed most."""
+        """A sentence that names the layer in which most hidden units changed their sign."""
         name = max(self.flips, key=self.flips.__getitem__)
         return (
             f"At most {self.flips[name]:.1%} of the units of a layer changed their sign ('{name}'); preactivations "
@@ -93,7 +96,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
 
 @names_call
 def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
-    """Returns the change of the tangent kernel over checkpoints of a run, the first being its start.
+    """Returns the change of the tangent kernel at each checkpoint of a run, relative to the first checkpoint.
 
     See equation (1) of the module docstring.
     Hypotheses: one architecture, in eval mode. Reference: [fort2020deep].
@@ -121,7 +124,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
 
 @names_call
 def unit_changes(before: nn.Module, after: nn.Module, data: Any) -> UnitChanges:
-    """Measures how many units of each layer changed their sign, and how far preactivations moved.
+    """Measures how many hidden units of each layer changed their sign, and how far preactivations moved.
 
     See equations (2), (3) of the module docstring.
     Layers are the linear and convolutional ones except the last, whose outputs are preactivations of units.

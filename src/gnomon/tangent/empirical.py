@@ -50,7 +50,7 @@ def ntk(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Float[Tensor, "n m *k"]:
-    """Computes the empirical neural tangent kernel of a module between two sets of examples.
+    """Computes the empirical neural tangent kernel (NTK) of a module between two sets of examples.
 
         Theta(x, x')_{ab} = <d f_a(x) / d w, d f_b(x') / d w>                                              (1)
         "full"      (n, m, k, k)   Theta_{ab}
@@ -91,7 +91,8 @@ def ntk_by_layer(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Float[Tensor, "n m *k"]]:
-    """Computes the contribution of each submodule to the empirical neural tangent kernel; they add up to `ntk`.
+    """Computes the contribution of each layer to the empirical neural tangent kernel; the contributions add up to
+    `ntk`.
 
         Theta = sum_l Theta_l,    Theta_l(x, x')_{ab} = <d f_a(x) / d w_l, d f_b(x') / d w_l>              (1)
 
@@ -121,7 +122,7 @@ def _shares(
     progress: Progress | None,
     grouped: Callable[[NTKPlan], NTKPlan],
 ) -> Shares:
-    """Returns the kernel as one contribution per layer; the function ``grouped`` decides what counts as one layer."""
+    """Returns the tangent kernel as one contribution per layer; ``grouped`` decides which parameters form a layer."""
     if isinstance(module, nn.Module):
         x2 = None if x2 is None or x2 is x1 else adapt_inputs(module, x2)[1]
         module, x1 = adapt_inputs(module, x1)
@@ -156,7 +157,7 @@ def _shares(
 
 
 def _probe(f: PureFunction, x: Inputs) -> tuple[Probe, bool]:
-    """Runs three examples once, with channels-last images if the module accepts them, which makes convolutions faster.
+    """Runs three examples once, with images in channels-last layout if the module accepts it, for speed.
 
     Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image
     may raise, and then gets its inputs as they came.

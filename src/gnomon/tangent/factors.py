@@ -1,4 +1,4 @@
-"""Represents the gradients of one example with respect to a parameter as products of activations and gradients.
+"""Represents the gradient of one example with respect to a parameter as a product of activations and gradients.
 
 The gradient of one output of example i with respect to a parameter is, with g the gradient of that output with respect
 to the result of the operation that uses the parameter,
@@ -27,7 +27,7 @@ from gnomon.tangent.layout import ExampleLayout
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The gradient of a weight matrix as activations and gradients of shape (n, groups, positions, features)."""
+    """Per-example gradients of a weight matrix as products of activations and output gradients."""
 
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
@@ -36,11 +36,13 @@ class Matrix:
     kernel: tuple[int, ...] = ()  # shape of a convolution's kernel, whose inputs are ordered (kernel, channel)
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Whether examples and positions can be rows of the weight's input, with features as columns."""
+        """Whether the first axis of the weight's input holds the examples, as this product form needs."""
         return layout.axis == 0
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Returns per-example gradients (n, p) of the weight, in the order in which the operation used it."""
+        """Returns per-example gradients (n, p) of the weight matrix, in the order in which the operation used its
+        entries.
+        """
         a, g = self.inputs(layout), self.grads(layout, g)
         if self.flip:
             return (a.mT @ g).flatten(1)
@@ -50,7 +52,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The gradient of a vector parameter such as a bias; ``gain`` is its multiplier, or None for 1."""
+    """Per-example gradients of a vector parameter such as a bias; ``gain`` is the factor that multiplies the vector."""
 
     saved: Tensor | None
     axes: tuple[int, ...]
@@ -62,7 +64,7 @@ class Vector:
         return layout.axis not in self.axes
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Returns per-example gradients (n, p) of the vector."""
+        """Returns per-example gradients (n, p) of the vector parameter."""
         product = g if self.gain is None else g * self.gain()
         # moves the examples to the front, and the positions along their axis to two axes of their own
         parts = layout.split(product)
@@ -74,23 +76,25 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The gradient of an embedding table with ``rows`` rows; padding entries have no gradient."""
+    """Per-example gradients of an embedding table with ``rows`` rows; padding entries have no gradient."""
 
     saved: Tensor
     padding: int
     rows: int
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Returns whether the indices have this axis, because any of their axes may hold the examples."""
+        """Returns whether the tensor of looked-up indices has the axis that holds the examples."""
         return layout.axis < self.saved.dim()
 
     def indices(self, layout: ExampleLayout) -> Tensor:
-        """Returns the indices that were looked up, of shape (n, positions)."""
+        """Returns the indices that were looked up in the embedding table, of shape (n, positions)."""
         parts = layout.split(self.saved)
         return parts.reshape(len(parts), -1)
 
     def grads(self, layout: ExampleLayout, g: Tensor) -> Tensor:
-        """Returns the gradients of the rows that were looked up, (n, positions, features), with zeros at padding."""
+        """Returns the gradients at the looked-up rows of an embedding table, (n, positions, features), with zeros at
+        padding.
+        """
         parts = layout.split(g)
         flat = parts.reshape(len(parts), -1, g.shape[-1])
         return flat * (self.indices(layout) != self.padding).unsqueeze(-1) if self.padding >= 0 else flat

@@ -1,4 +1,4 @@
-"""Measures which frequencies a network learns first along a path of inputs, in training and from its kernel.
+"""Measures which frequencies along a path of inputs a network learns first, in training or by its tangent kernel.
 
 On a closed path x(t), 0 <= t < 1, with v_k the unit vector of cos(2 pi k t + phase) at n places,
 
@@ -36,14 +36,14 @@ Path = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class KernelFrequencies(Result):
-    """The rate at which each frequency is learned, according to the tangent kernel."""
+    """The rate at which training learns each frequency along a path of inputs, predicted by the tangent kernel."""
 
     frequencies: tuple[int, ...]
     rates: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much slower the highest frequency is learned."""
+        """A sentence that says how much more slowly the highest frequency is learned than the lowest."""
         ratio = self.rates[0] / max(self.rates[-1], 1e-300)
         return (
             f"Frequency {self.frequencies[-1]} is learned {ratio:.3g} times more slowly than {self.frequencies[0]} by "
@@ -51,14 +51,14 @@ class KernelFrequencies(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the learning rate of each frequency."""
+        """Plots the rate at which each frequency is learned."""
         line = Line("rate", self.frequencies, self.rates)
         return (Plot("Rates of frequencies", (line,), Axis("frequency"), Axis("rate", log=True), self.verdict),)
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyCurve(Result):
-    """The amplitude of each frequency in the outputs, with one row for each recorded step."""
+    """The amplitude of each frequency in the network's outputs, with one row for each recorded training step."""
 
     frequencies: tuple[int, ...]
     steps: tuple[int, ...]
@@ -66,8 +66,9 @@ class FrequencyCurve(Result):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The frequencies in the order in which their amplitude first passes one half; those that never do come
-        last."""
+        """The frequencies in the order in which their amplitude first passes one half; frequencies that never pass come
+        last.
+        """
 
         def arrival(i: int) -> float:
             return next((s for s, row in zip(self.steps, self.amplitudes, strict=True) if row[i] >= 0.5), float("inf"))
@@ -82,14 +83,15 @@ class FrequencyCurve(Result):
         return f"{words}: {', '.join(map(str, self.order))}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the amplitude of each frequency over the training steps."""
+        """Plots the amplitude of each frequency in the outputs over the training steps."""
         rows = tuple(zip(*self.amplitudes, strict=True))
         lines = tuple(Line(f"frequency {f}", self.steps, row) for f, row in zip(self.frequencies, rows, strict=True))
         return (Plot("Learning of frequencies", lines, Axis("step"), Axis("amplitude"), self.verdict),)
 
 
 def circular_path(inputs: int) -> Path:
-    """Returns a function from [0, 1) to a circle in the first two inputs; for one input, to the interval from -1 to 1.
+    """Returns a path of inputs: a function from [0, 1) to a circle in the first two inputs, or to an interval for one
+    input.
 
     >>> circular_path(2)(torch.tensor([0.0]))
     tensor([[1., 0.]])
@@ -109,7 +111,7 @@ def circular_path(inputs: int) -> Path:
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
-    """Computes from the tangent kernel how fast each frequency along a closed path is learned.
+    """Predicts from the tangent kernel how fast a network learns each frequency along a closed path of inputs.
 
     See equation (1) of the module docstring.
 
@@ -149,7 +151,7 @@ def frequency_curve(
     optimizer: OptimizerChoice | None = None,
     seed: int = 0,
 ) -> FrequencyCurve:
-    """Trains a copy of a network on a sum of waves along a path, and records when each is learned.
+    """Trains a copy of a network on a sum of waves along a path of inputs, and records when each wave is learned.
 
     See equation (2) of the module docstring.
 

@@ -36,7 +36,7 @@ RELATIVE_RIDGE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class TangentGap(Result):
-    """Scores on test examples: accuracy for classes, otherwise explained variance."""
+    """Test scores of a trained network and of its linearization: accuracy for classes, otherwise explained variance."""
 
     trained: float
     tangent: float
@@ -45,12 +45,14 @@ class TangentGap(Result):
 
     @property
     def gap(self) -> float:
-        """The score of the network minus the score of its linearization."""
+        """The test score of the trained network minus the test score of its linearization."""
         return self.trained - self.tangent  # (1)
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether learning features helped; a difference within both intervals counts as none."""
+        """A sentence that says whether feature learning helped: whether the network beats its linearization
+        significantly.
+        """
         what = "accuracy" if self.classes else "explained variance"
         scores = f"The trained network has {what} {self.trained:.3f}, its linearization {self.tangent:.3f}"
         if self.classes:
@@ -60,7 +62,7 @@ class TangentGap(Result):
         return f"{scores}: {'learning features helped' if self.gap > 0 else 'the linearization is the better model'}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the scores of the network and of its linearization."""
+        """Plots the test scores of the network and of its linearization."""
         bars = Bars("score", ("trained network", "its linearization"), (self.trained, self.tangent))
         return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
 
@@ -76,7 +78,7 @@ def tangent_gap(
     ridge: float = RELATIVE_RIDGE,
     seed: int = 0,
 ) -> TangentGap:
-    """Trains a copy of a network and compares it on test examples with kernel regression by its tangent kernel.
+    """Trains a copy of a network and compares its test score with kernel regression by the network's tangent kernel.
 
     See equation (1) of the module docstring.
 

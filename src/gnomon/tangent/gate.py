@@ -1,4 +1,4 @@
-"""Finds convolutions that affect the outputs only through one pooled value per unit.
+"""Finds convolutions that affect the outputs only through one pooled value per channel, for which kernels are cheaper.
 
 When each unit of a convolution passes through elementwise operations and is then pooled over all positions,
 z_ic = pool_t phi(h_ict), every output o depends on it through z alone, so its gradient factors:
@@ -50,8 +50,8 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """Returns the graph edge of the pooled value if a convolution affects the outputs only through it; otherwise
-    None.
+    """Returns the graph edge of a convolution's pooled value if the outputs depend on the convolution through it
+    only.
     """
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:
@@ -66,7 +66,7 @@ def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
 
 
 def readout(edge: GradientEdge, below: GradientEdge) -> Tensor:
-    """Returns the gradient of each pooled value with respect to the convolution's result."""
+    """Returns the gradient of each pooled value with respect to the convolution's output."""
     pooled = edge.node._input_metadata[edge.output_nr]
     ones = torch.ones(tuple(pooled.shape), dtype=pooled.dtype, device=pooled.device)
     (gradient,) = torch.autograd.grad([edge], [below], [ones], retain_graph=True)

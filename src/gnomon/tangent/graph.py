@@ -1,4 +1,4 @@
-"""Finds the operations that use each parameter in an autograd graph.
+"""Finds the operations of an autograd graph that use each parameter.
 
 A parameter may pass through views (a transpose, a slice) before an operation consumes it. A use is that
 operation, the argument the parameter went into, and the last view. One parameter used twice has two uses, whether
@@ -49,7 +49,7 @@ REARRANGING = (
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An operation that uses a parameter as its argument number ``slot``; ``view`` is the edge of that argument."""
+    """An operation of an autograd graph that uses a parameter as its argument number ``slot``."""
 
     name: str
     node: Node
@@ -58,7 +58,7 @@ class Use:
 
     @property
     def operation(self) -> str:
-        """The name that autograd gives to the operation."""
+        """The name that autograd gives to the operation that uses the parameter."""
         return self.node.name()
 
     @property
@@ -68,19 +68,20 @@ class Use:
 
     @property
     def argument_shape(self) -> tuple[int, ...]:
-        """The shape of the tensor that the operation receives: the parameter, or a view of the parameter."""
+        """The shape of the tensor that the operation receives: a parameter, or a view of a parameter."""
         node: Any = self.view.node
         whole = node.name() == "torch::autograd::AccumulateGrad"
         return tuple(node.variable.shape if whole else node._input_metadata[self.view.output_nr].shape)
 
     @property
     def signature(self) -> tuple[str, str, int]:
-        """The properties that the graphs of two batches must share so that one plan fits both."""
+        """Properties of this use of a parameter that two batches must share so that one plan fits both."""
         return self.name, self.operation, self.slot
 
 
 def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
-    """Returns every use of every parameter in a graph, in an order that depends on the graph's structure only.
+    """Returns every use of every parameter in an autograd graph, in an order that depends only on the graph's
+    structure.
 
     Hypotheses: the graph was recorded from the leaves with gradients on.
     Cost: one visit of each node.
@@ -102,7 +103,8 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
 
 
 def nodes(y: Tensor) -> list[Node]:
-    """Returns all nodes of the graph of y; the list keeps them alive, so that their ids stay valid.
+    """Returns all nodes of the autograd graph of a tensor y; the list keeps the nodes alive, so that their ids stay
+    valid.
 
     >>> [n.name() for n in nodes(torch.ones(1, requires_grad=True).exp())]
     ['ExpBackward0', 'torch::autograd::AccumulateGrad']
@@ -121,7 +123,7 @@ def nodes(y: Tensor) -> list[Node]:
 
 
 def keeps_rows(graph: list[Node]) -> bool:
-    """Whether every operation of a graph computes row i of its result from row i of its arguments only.
+    """Whether every operation of an autograd graph computes row i of its result from row i of its arguments only.
 
     >>> x = torch.ones(4, 3, requires_grad=True)
     >>> keeps_rows(nodes(x.exp().flatten(1))), keeps_rows(nodes((2 * x).t())), keeps_rows(nodes((2 * x).view(2, 6)))
@@ -140,7 +142,7 @@ def keeps_rows(graph: list[Node]) -> bool:
 
 
 def rearranges(graph: list[Node]) -> bool:
-    """Whether a graph contains an operation that may reorder examples by their values, such as sorting.
+    """Whether an autograd graph contains an operation that may reorder examples by their values, such as sorting.
 
     Sorting, gathering and packing do; so might an operation written by the user.
 
@@ -157,7 +159,7 @@ def rearranges(graph: list[Node]) -> bool:
 
 
 def keep_channels_last(graph: list[Node]) -> None:
-    """Keeps gradients of images in the memory layout of the images, because mixing layouts is slow.
+    """Keeps gradients of images in the memory layout of the images (channels last), because mixed layouts are slow.
 
     The gradient of a mean over positions is one number per channel, not a copy of it for every position. Only the
     graph is changed.
@@ -175,7 +177,7 @@ def keep_channels_last(graph: list[Node]) -> None:
 
 
 def footprint(graph: list[Node]) -> int:
-    """Returns the bytes of all results in a graph, which is an upper bound on the memory that the graph keeps.
+    """Returns the bytes of all results in an autograd graph, an upper bound on the memory that the graph keeps.
 
     Parameters and their views are not counted: they are there once, whatever the number of examples.
 
@@ -187,7 +189,7 @@ def footprint(graph: list[Node]) -> int:
 
 
 def entries(use: Use, leaf: Tensor) -> Tensor:
-    """Returns, for each entry of a parameter, 1 + its index in the view that an operation used; 0 if it was not used.
+    """Returns for each entry of a parameter 1 + its index in the view that an operation used; 0 for unused entries.
 
     The places come from the backward pass of the view, in digits of base 2048, which every dtype holds exactly.
 
@@ -239,5 +241,5 @@ def _over_positions(node: Any) -> bool:
 
 
 def _one_per_channel(grads: tuple[Tensor, ...], _outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Copies one number per channel from an expanded tensor, because strided access to it is slow."""
+    """Copies one number per channel from an expanded gradient tensor, because strided access to it is slow."""
     return tuple(g if g is None else g[:, :, :1, :1].contiguous().expand_as(g) for g in grads)

@@ -1,4 +1,4 @@
-"""Computes per-example gradients of parameters that no rule covers: slow, but valid for every module.
+"""Computes per-example gradients of parameters by automatic differentiation: slow, but valid for every module.
 
 First by `torch.func`, all examples of a chunk at once; if an operation cannot be mapped over examples, one
 example and one output at a time by plain autograd.
@@ -18,7 +18,8 @@ from gnomon.core.modules.pure import PureFunction
 def jacobian_rows(
     f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor], workspace: int
 ) -> list[Tensor]:
-    """Returns, for each cotangent v, the gradients of <v, f(x_i)> with respect to the named parameters, as (n, p).
+    """Returns per-example gradients (n, p) of the outputs, weighted by each of the given vectors, for the named
+    parameters.
 
     Cost: one forward and backward pass per example and cotangent; n p numbers per cotangent are held.
 

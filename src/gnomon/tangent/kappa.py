@@ -1,4 +1,4 @@
-"""Predicts, before any training step, whether training from the current parameters will be lazy.
+"""Predicts, before any training step, whether training will be lazy (the tangent kernel hardly changes).
 
 With f(w) the vector of all outputs on the data, D f its Jacobian and D^2 f its second derivative, in operator norms,
 
@@ -49,7 +49,9 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Kappa(Result):
-    """The value of kappa for a loss and for the squared loss, and the norms from which both were computed."""
+    """The number kappa, which predicts lazy training if small, for a loss and for the squared loss, with its
+    ingredients.
+    """
 
     value: float
     squared: float
@@ -60,7 +62,7 @@ class Kappa(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether training will be lazy."""
+        """A sentence that says whether training will be lazy, from the value of kappa."""
         regime = (
             "lazy"
             if self.squared < MAX_LAZY_CHANGE
@@ -74,7 +76,9 @@ class Kappa(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots both forms of kappa, with the limits between lazy and not lazy."""
+        """Plots kappa for the given loss and for the squared loss, with the limits between lazy and not lazy
+        training.
+        """
         bars = Bars("kappa", ("this loss, (3)", "squared loss, (4)"), (self.value, self.squared))
         limits = (
             Reference("lazy below", MAX_LAZY_CHANGE, vertical=True),
@@ -95,7 +99,7 @@ def kappa(
     iterations: int = 100,
     seed: int = 0,
 ) -> Kappa:
-    """Computes kappa, which predicts lazy training, at the current parameters and output scale alpha.
+    """Computes kappa, which predicts lazy training if small, at the current parameters and output scale alpha.
 
     See equations (3) and (4) of the module docstring.
     ``data`` are a pair, a ``Dataset``, a ``DataLoader`` or other batches with targets; they are held in memory.
@@ -155,7 +159,7 @@ def kappa(
 
 
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
-    """Returns the labels as a vector with one number for each entry of the outputs."""
+    """Returns the labels as a vector with one number for each entry of the network's outputs."""
     n = count(inputs)
     target = targets_as_numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
@@ -169,7 +173,9 @@ def _half_square(out: Tensor, target: Tensor) -> Tensor:
 
 
 def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: int) -> float:
-    """Returns |D f|, the largest singular value of the Jacobian J (the root of the largest eigenvalue of J^T J)."""
+    """Returns the largest singular value of the Jacobian of the outputs with respect to the parameters, by power
+    iteration.
+    """
     u, size = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         pushed = directional_derivative(f, u)(w)
@@ -182,8 +188,7 @@ def _first(f: Callable, w: Parameters, back: Callable, iterations: int, seed: in
 
 
 def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
-    """Returns a lower bound of |D^2 f|: maximizes v . D^2 f[u, u] over unit directions v of outputs and u of
-    parameters."""
+    """Returns a lower bound of the norm of the outputs' second derivative with respect to the parameters."""
     u, best = _unit(_random(w, seed)), 0.0
     for _ in range(iterations):
         curvature = directional_derivative(directional_derivative(f, u), u)(w)
@@ -196,7 +201,9 @@ def _second(f: Callable, w: Parameters, iterations: int, seed: int) -> float:
 
 
 def _sharpest(f: Callable, w: Parameters, v: Tensor, u: Parameters, steps: int = 5) -> Parameters:
-    """Increases u^T H u over unit vectors u by shifted power iterations, for H = sum_i v_i D^2 f_i."""
+    """Finds the unit direction u of parameters that maximizes the second derivative of the outputs, weighted by v,
+    along u.
+    """
 
     def along(p: Parameters) -> Tensor:
         return torch.dot(v, f(p))

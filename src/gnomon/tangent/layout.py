@@ -1,4 +1,4 @@
-"""Finds out which entries of an intermediate tensor belong to which example.
+"""Finds out which entries of an intermediate tensor of a network belong to which example.
 
 Layers see examples folded with positions in many ways: (n, d), (n, t, d), (t, n, d), rows of an (n t, d) matrix.
 All are of one form: one axis of size ``before * n * after``, the example in the middle. Two tests on a few examples
@@ -34,7 +34,9 @@ PERMUTATION = (1, 2, 0)
 
 @dataclass(frozen=True, slots=True)
 class ExampleLayout:
-    """The axis of a tensor that holds the examples; it has size before * n * after."""
+    """The axis of an intermediate tensor that holds the examples, and the number of other entries merged into the
+    axis.
+    """
 
     axis: int
     before: int
@@ -46,7 +48,7 @@ class ExampleLayout:
         return self.before * self.after
 
     def split(self, t: Tensor) -> Tensor:
-        """Reshapes (..., before * n * after, ...) to (n, ..., before, after, ...).
+        """Splits the axis that holds the examples, so that the examples become the first axis of the tensor.
 
         >>> ExampleLayout(0, 2, 1).split(torch.zeros(6, 5)).shape
         torch.Size([3, 2, 1, 5])
@@ -60,7 +62,7 @@ class ExampleLayout:
 
 
 def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
-    """Returns the layouts for which scaling an example's outputs scales its gradient entries, most common first.
+    """Returns the possible layouts of examples in a gradient tensor, found by scaling the outputs of each example.
 
     See equation (1) of the module docstring.
     Cost: one comparison per divisor of each axis.
@@ -70,7 +72,7 @@ def candidates(g: Tensor, scaled: Tensor, n: int) -> list[ExampleLayout]:
 
 
 def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor) -> bool:
-    """Whether, under a layout, the gradient entries of each example scale with its output.
+    """Whether the gradient entries of each example scale with the example's output, if the tensor has a given layout.
 
     See equation (1) of the module docstring.
 
@@ -84,7 +86,7 @@ def scaled_with(layout: ExampleLayout, g: Tensor, scaled: Tensor, scales: Tensor
 
 
 def permuted_with(layout: ExampleLayout, a: Tensor, permuted: Tensor, n: int) -> bool:
-    """Whether, under a layout, permuting the examples permutes the activations in the same way.
+    """Whether permuting the examples permutes the activations in the same way, if the tensor has a given layout.
 
     See equation (2) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Measures how lazy training was: how much a network changed between two checkpoints.
+"""Measures how lazy training was: how little the tangent kernel changed between two checkpoints.
 
     parameters   |w1 - w0| / |w0|                                                       (1)
     kernel       |K1 - K0|_F / |K0|_F                                                   (2)
@@ -40,7 +40,7 @@ MAX_LAZY_CHANGE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Laziness(Result):
-    """Relative changes of parameters, kernel, outputs and activations between two checkpoints."""
+    """Relative changes of parameters, tangent kernel, outputs and activations between two checkpoints of a network."""
 
     parameters: float
     kernel: float
@@ -50,7 +50,7 @@ class Laziness(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether training was lazy, and what changed."""
+        """A sentence that says whether training was lazy (the tangent kernel hardly changed), and what changed."""
         regime = "lazy" if self.kernel < MAX_LAZY_CHANGE else "not lazy"
         return (
             f"Training was {regime}: the kernel changed by {self.kernel:.1%} (its direction by {self.rotation:.1%}) "
@@ -79,7 +79,7 @@ def laziness(
     module: nn.Module | None = None,
     outputs: str = "trace",
 ) -> Laziness:
-    """Measures how much a network changed between two checkpoints, on given inputs.
+    """Measures how much a network and its tangent kernel changed between two checkpoints, on given inputs.
 
     Checkpoints are modules, or state dicts together with a ``module`` of their kind; both are left unchanged. Inputs
     are as in `gnomon.tangent.ntk`, data sets and loaders included.
@@ -131,7 +131,7 @@ def _parameters(module: nn.Module) -> Tensor:
 
 @torch.no_grad()
 def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
-    """Returns the outputs of all layers without sublayers (their last call), and of the whole module under ''."""
+    """Returns the outputs of all layers without sublayers, and of the whole module under the name ''."""
     activations: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:

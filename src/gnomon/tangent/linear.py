@@ -1,4 +1,4 @@
-"""Derives models from a module: its Taylor expansion in the parameters, and its centered, rescaled output.
+"""Derives models from a module: its Taylor expansion in the parameters, and the module with scaled output changes.
 
 With w0 the parameters now and d = w - w0,
 
@@ -30,7 +30,7 @@ __all__ = ["linearize", "scale_output", "taylor_model"]
 
 
 class TaylorModel(nn.Module):
-    """The Taylor expansion of a module in its parameters, as a module.
+    """The Taylor expansion of a module in its parameters, as a module with the same call.
 
     See equation (1) of the module docstring.
     Floating inputs are taken in any dtype; buffers of the module stay what they are.
@@ -45,7 +45,7 @@ class TaylorModel(nn.Module):
 
     @names_call("taylor_model(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns the Taylor expansion around the initial parameters, evaluated at the current parameters."""
+        """Returns the outputs of the Taylor expansion around the initial parameters, at the current parameters."""
         check_batch_norms(self.module)
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         origin = {name: getattr(self, f"origin{i}") for i, name in enumerate(self._names)}
@@ -62,7 +62,7 @@ class TaylorModel(nn.Module):
 
 
 class RescaledModel(nn.Module):
-    """A module with centered, rescaled output; ``origin`` is a frozen copy of the module."""
+    """A module whose output is a factor times the change of another module's output since initialization."""
 
     def __init__(self, module: nn.Module, alpha: float):
         super().__init__()
@@ -71,7 +71,9 @@ class RescaledModel(nn.Module):
 
     @names_call("scale_output(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns the centered, rescaled output alpha (f(w, x) - f(w0, x))."""
+        """Returns alpha (f(w, x) - f(w0, x)): the change of the output f since the initial parameters w0, times
+        alpha.
+        """
         args, kwargs = _to_module_dtype(args, kwargs, self.module)
         with wrap_user_errors(self.module, (args, kwargs)):
             with torch.no_grad():
@@ -81,7 +83,7 @@ class RescaledModel(nn.Module):
 
 @names_call
 def linearize(module: nn.Module) -> TaylorModel:
-    """Linearizes a module in its parameters around their current values; the result is called like the module.
+    """Returns a model that is linear in the parameters: the first-order Taylor expansion of a module.
 
         f_lin(w, x) = f(w0, x) + J(w0, x) (w - w0)                                     (2)
 
@@ -131,7 +133,7 @@ def taylor_model(module: nn.Module, order: int = 2) -> TaylorModel:
 
 @names_call
 def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
-    """Returns a module whose output is the change of the output since the start, times alpha.
+    """Returns a module whose output is the change of the given module's output since now, times alpha.
 
     See equation (3) of the module docstring.
     Trained on the loss divided by alpha^2, a large alpha keeps w near w0 and training lazy; a small one does not.
@@ -148,7 +150,7 @@ def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
 
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
-    """Returns f and its directional derivatives up to an order, at the origin."""
+    """Returns a function f and its directional derivatives up to an order, at the given parameters."""
     if not origin:  # a module without parameters equals its expansion
         return [f(origin)]
     g = directional_derivative(f, direction)
@@ -165,7 +167,7 @@ def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor]
 def _to_module_dtype(
     args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Converts arrays to tensors, and floating tensors to the module's dtype; sparse tensors stay sparse."""
+    """Converts arrays to tensors, and floating-point tensors to the module's dtype; sparse tensors stay sparse."""
 
     def convert(a: Any) -> Any:
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)

@@ -41,14 +41,16 @@ MAX_RELATIVE_ERROR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LinearizationError(Result):
-    """The error of the linearized network at each checkpoint, and the change of the outputs since the start."""
+    """The error of the linearized network's predictions at each checkpoint, and the change of the outputs since the
+    start.
+    """
 
     errors: tuple[float, ...]
     moved: tuple[float, ...]
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether the linearization describes the trained network."""
+        """A sentence that says whether the linearization at the start predicts the outputs of the trained network."""
         word = "describes" if self.errors[-1] < MAX_RELATIVE_ERROR else "does not describe"
         return (
             f"The network linearized at its start {word} the trained one: at the end the prediction misses "
@@ -63,7 +65,7 @@ class LinearizationError(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepLinearity(Result):
-    """Predicted and observed changes of the outputs in one gradient step, and their relative distance."""
+    """Predicted and observed changes of a network's outputs in one gradient step, and their relative difference."""
 
     predicted: Float[Tensor, "n k"]
     observed: Float[Tensor, "n k"]
@@ -71,7 +73,7 @@ class StepLinearity(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how well the first-order prediction describes the step."""
+        """A sentence that says how well a first-order prediction describes the gradient step."""
         end = (
             "a step of this size is linear"
             if self.error < MAX_RELATIVE_ERROR
@@ -80,14 +82,14 @@ class StepLinearity(Result):
         return f"The first-order prediction misses {self.error:.1%} of the change of the outputs in one step: {end}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots observed changes of the outputs against predicted ones."""
+        """Plots observed changes of the network's outputs in one gradient step against predicted ones."""
         marks = (Scatter("outputs", self.predicted.flatten(), self.observed.flatten()),)
         return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
 
 
 @names_call
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> LinearizationError:
-    """Returns the relative error of the network linearized at its start, at checkpoints of a run.
+    """Returns the relative error of the network linearized at its start, for each checkpoint of a run.
 
     See equation (1) of the module docstring.
 

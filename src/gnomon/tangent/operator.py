@@ -1,4 +1,4 @@
-"""Multiplies by J J^T or J^T J, with J the Jacobian of a module, without storing these matrices.
+"""Multiplies vectors by J J^T or J^T J, with J the Jacobian of the outputs by the parameters, without storing matrices.
 
 With J the Jacobian of all n k outputs with respect to all p parameters,
 
@@ -34,7 +34,9 @@ __all__ = ["TangentOperator", "tangent_operator"]
 
 
 class TangentOperator(AbstractOperator):
-    """The matrix J J^T of the n k outputs, or J^T J of the p parameters, as an operator that multiplies vectors."""
+    """The matrix J J^T (outputs) or J^T J (parameters) of a network's Jacobian J, as an operator that multiplies
+    vectors.
+    """
 
     def __init__(self, module: nn.Module, x: Any, *, side: str, parameters: str | Sequence[str] | None):
         with preserve(module, mode=None, all_derivatives=True):
@@ -51,7 +53,7 @@ class TangentOperator(AbstractOperator):
 
     @property
     def size(self) -> int:
-        """The number of rows: n k outputs, or p parameters."""
+        """The number of rows of the operator: one per output and example, or one per parameter."""
         return len(self._outputs) if self.side == "outputs" else sum(w.numel() for w in self._leaves)
 
     @property
@@ -60,14 +62,16 @@ class TangentOperator(AbstractOperator):
         return self._outputs.detach().new_empty(0)
 
     def pull(self, u: Float[Tensor, " nk"]) -> Float[Tensor, " p"]:
-        """Returns J^T u for a vector u of outputs."""
+        """Returns J^T u for a vector u of outputs, with J the Jacobian of the outputs with respect to the
+        parameters.
+        """
         grads = torch.autograd.grad(self._outputs, self._leaves, u, retain_graph=True, allow_unused=True)  # (1)
         return torch.cat([
             (torch.zeros_like(w) if g is None else g).flatten() for g, w in zip(grads, self._leaves, strict=True)
         ])  # fmt: skip
 
     def push(self, v: Float[Tensor, " p"]) -> Float[Tensor, " nk"]:
-        """Returns J v for a vector v of parameters.
+        """Returns J v for a vector v of parameters, with J the Jacobian of the outputs with respect to the parameters.
 
         See equation (2) of the module docstring.
         """
@@ -77,19 +81,21 @@ class TangentOperator(AbstractOperator):
         return product  # (2)
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product of the operator with a vector: J J^T v, or J^T J v."""
+        """Returns the product of the operator with a vector: J J^T v, or J^T J v, with J the Jacobian of
+        the outputs.
+        """
         return self.push(self.pull(v)) if self.side == "outputs" else self.pull(self.push(v))
 
     def top(self, k: int, *, seed: int = 0) -> Eigenpairs:
-        """Returns the k largest eigenvalues and their eigenvectors; see `gnomon.linalg.lanczos.top_eigenpairs`."""
+        """Returns the k largest eigenvalues of the operator and their eigenvectors, by the Lanczos method."""
         return top_eigenpairs(self, k, seed=seed)
 
     def density(self, *, steps: int = 40, starts: int = 8, seed: int = 0) -> SpectralDensity:
-        """Estimates the distribution of eigenvalues; see `gnomon.linalg.lanczos.spectral_density`."""
+        """Estimates the distribution of the operator's eigenvalues, by the Lanczos method."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
     def trace(self, *, products: int = 96, confidence: float = 0.95, seed: int = 0) -> TraceEstimate:
-        """Estimates the trace with a confidence interval; see `gnomon.linalg.trace.hutch_plus_plus`."""
+        """Estimates the trace of the operator with a confidence interval, from random vectors."""
         return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
 
 
@@ -97,7 +103,8 @@ class TangentOperator(AbstractOperator):
 def tangent_operator(
     module: nn.Module, data: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
-    """Returns J J^T (``side="outputs"``) or J^T J (``side="parameters"``) of a module as a matrix-free operator.
+    """Returns J J^T or J^T J of a network's Jacobian J as an operator that multiplies vectors without storing the
+    matrix.
 
     Inputs are as in `gnomon.tangent.ntk`, data sets and loaders included; they are held in memory.
 

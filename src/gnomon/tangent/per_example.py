@@ -1,4 +1,4 @@
-"""Computes the contribution of a weight matrix to the kernel from per-example gradients, summed over positions first.
+"""Computes a weight matrix's contribution to the tangent kernel from per-example gradients.
 
 <dW_i, dW_j> = <sum_t g_it a_it^T, sum_s g_js a_js^T>                                             (1)
 """
@@ -14,7 +14,7 @@ from gnomon.tangent.sums import SLICE_BYTES, Pieces, outer
 def per_example(
     a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pieces], mode: str, bias: bool, workspace: int
 ) -> Tensor:
-    """Computes a layer's kernel from per-example gradients, for a few units at a time so that they stay in the cache.
+    """Computes a layer's contribution to the tangent kernel from per-example gradients, a few units at a time.
 
     >>> a, g = [torch.full((2, 1, 1, 1), 3.0)], [[torch.ones(2, 1, 1, 1)]]
     >>> per_example(a, a, g, g, "trace", True, 2**20)
@@ -44,7 +44,7 @@ def per_example(
 
 
 def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> int:
-    """Returns the number of multiply-adds that per-example gradients take.
+    """Returns the number of multiply-adds for a layer's contribution to the tangent kernel by per-example gradients.
 
     >>> a, g = [torch.zeros(10, 1, 3, 5)], [[torch.zeros(10, 1, 3, 7)]]
     >>> per_example_cost(a, a, g, "trace")
@@ -60,8 +60,9 @@ def per_example_cost(a1: Pieces, a2: Pieces, grads: list[Pieces], mode: str) -> 
 def gated_kernel(
     term: KernelTerm, one: Block, two: Block, s1: list[Tensor], s2: list[Tensor], mode: str, workspace: int
 ) -> Tensor:
-    """Computes the kernel of a convolution with pooled outputs: with E_ic = sum_t H_ict a_it and s, H of
-    `gnomon.tangent.gate`,
+    """Computes the tangent kernel of a convolution that affects outputs only through one pooled value per unit.
+
+    With E_ic = sum_t H_ict a_it, and s and H of `gnomon.tangent.gate`, the kernel is
 
         sum_c s_oic s_pjc <E_ic, E_jc>                                                                       (2)
 
@@ -96,7 +97,9 @@ def gated_kernel(
 
 
 def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
-    """Returns sums of activations weighted by pooling gradients, for a slice of units; the bias is one more feature."""
+    """Returns each example's activations summed over positions with pooling gradients as weights, for a slice of
+    units.
+    """
     groups, d = a[0].shape[1], a[0].shape[3]
     sums = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
     if bias:
@@ -118,7 +121,9 @@ def _one_output_at_a_time(a1: Pieces, a2: Pieces, g1: list[Pieces], g2: list[Pie
 
 
 def _example_gradients(g: Pieces, a: Pieces, part: slice) -> Tensor:
-    """Returns per-example weight gradients for a slice of units, of shape (n, groups * units * features)."""
+    """Returns per-example gradients of a layer's weights for a slice of units, of shape (n, groups * units *
+    features).
+    """
     groups, d = a[0].shape[1], a[0].shape[3]
     units = len(range(*part.indices(g[0].shape[3])))
     gradients = a[0].new_empty(sum(map(len, a)), groups, units, d)

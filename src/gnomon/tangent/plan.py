@@ -1,4 +1,4 @@
-"""Chooses how to compute the gradients of each parameter, once, on three examples.
+"""Chooses how to compute each parameter's contribution to the tangent kernel, once, on three examples.
 
 The graph of a few examples shows where each parameter is used (`graph`), what the operation does with it (`rules`)
 and where the examples are (`layout`). Uses of one parameter that see the same entries are merged: a layer
@@ -45,7 +45,7 @@ class KernelTerm:
 
 @dataclass(frozen=True, slots=True)
 class NTKPlan:
-    """How to compute a kernel: terms for parameters with a rule, names of the others, and the memory of one example."""
+    """How to compute a tangent kernel: a method for each group of parameters, and the memory that one example needs."""
 
     signature: tuple[tuple[str, str, int], ...]
     terms: tuple[KernelTerm, ...]
@@ -57,7 +57,7 @@ class NTKPlan:
 
 
 def make_plan(probe: Probe) -> NTKPlan:
-    """Decides on three examples how to compute each parameter's contribution to the kernel.
+    """Decides on three examples how to compute each parameter's contribution to the tangent kernel.
 
     Hypotheses: the output for an example does not depend on the other examples.
     Cost: two backward passes on three examples; a second forward pass if positions are ambiguous.
@@ -88,12 +88,12 @@ def make_plan(probe: Probe) -> NTKPlan:
 
 
 def without_terms(f: PureFunction, plan: NTKPlan) -> NTKPlan:
-    """Returns the plan that uses no rule, for graphs that change from batch to batch."""
+    """Returns a plan that computes all gradients the general, slow way, for graphs that change from batch to batch."""
     return replace(plan, signature=(), terms=(), others=_by_layer(list(f.leaves)), settled=True)
 
 
 def as_one_layer(plan: NTKPlan) -> NTKPlan:
-    """Returns the same plan with all parameters in one layer, so that their contributions are added up."""
+    """Returns the plan with all parameters in one layer, so that their contributions to the kernel are added up."""
     names = tuple(name for layer in plan.others.values() for name in layer)
     return replace(plan, terms=tuple(replace(t, layer="") for t in plan.terms), others={"": names} if names else {})
 
@@ -160,7 +160,7 @@ def _with_biases(terms: list[KernelTerm], every: list[Use]) -> list[KernelTerm]:
 
 
 def _with_gates(terms: list[KernelTerm], probe: Probe) -> list[KernelTerm]:
-    """Marks convolutions that are pooled over many positions, for which `gnomon.tangent.gate` is faster."""
+    """Marks convolutions that are pooled over many positions, for which a faster method computes the kernel."""
     if not any(use.operation == "ConvolutionBackward0" for use in probe.uses):
         return terms
     users = consumers(probe.nodes)

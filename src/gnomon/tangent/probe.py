@@ -1,4 +1,4 @@
-"""Runs three examples once, to check whether a network has a kernel and to locate the examples in its tensors.
+"""Runs a network on three examples, to check whether it has a tangent kernel and which tensor axes hold the examples.
 
 The forward pass serves the checks of the input; its graph serves the plan.
 
@@ -24,7 +24,7 @@ from gnomon.tangent.rules import factors_of
 
 
 class Probe:
-    """A few examples of x with the graph of their outputs; backward passes run when first needed."""
+    """Three examples of x with the autograd graph of the network's outputs; backward passes run when first needed."""
 
     def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
         n = count(x)
@@ -38,27 +38,27 @@ class Probe:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """All nodes of the autograd graph of the outputs."""
+        """All nodes of the autograd graph of the network's outputs."""
         return nodes(self.outputs)
 
     @cached_property
     def uses(self) -> list[Use]:
-        """The operations that use parameters, in the order of the graph."""
+        """The operations that use parameters, in the order of the autograd graph."""
         return uses(self.nodes, self.f.leaves)
 
     @cached_property
     def factors(self) -> list[Factors | None]:
-        """For each use of a parameter, the form of its gradient; None if no rule covers the operation."""
+        """For each use of a parameter, the product form of its gradient; None if no rule covers the operation."""
         return [factors_of(use.node, use.slot, use.argument_shape) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:
-        """Returns the bytes per example of activations, and of gradients per output."""
+        """Returns the bytes per example that activations need, and that gradients of each output need."""
         results = {use.node: use.node._input_metadata[0] for use in self.uses}
         gradients = sum(prod(m.shape) * m.dtype.itemsize for m in results.values())
         return -(-footprint(self.nodes) // TEST_EXAMPLES), -(-gradients // TEST_EXAMPLES)
 
     def layout(self, i: int, factors: Factors) -> ExampleLayout | None:
-        """Returns the position of the examples in the result of use i, or None if it is uncertain.
+        """Returns which tensor axis holds the examples in the result of an operation; None if it is uncertain.
 
         In a graph of row-wise operations an axis of as many rows as examples shows it by its size; otherwise by tests.
         """
@@ -84,7 +84,7 @@ class Probe:
 
     @cached_property
     def _gradients(self) -> tuple[dict[Node, Tensor | None], ...]:
-        """Gradients of a random combination of outputs at every use of a parameter, without and with scaled
+        """Gradients of a random combination of outputs at every use of a parameter, with and without scaled
         examples.
         """
         y = self.outputs
@@ -99,7 +99,9 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """For each node that uses a parameter: whether its gradient is nonzero, and possible positions of examples."""
+        """For each operation that uses a parameter: whether its gradient is nonzero, and which axes may hold the
+        examples.
+        """
         plain, scaled = self._gradients
         layouts: dict[Node, tuple[bool, list[ExampleLayout]]] = {}
         for node, g in plain.items():

@@ -35,7 +35,7 @@ def random_combination(module: nn.Module, outputs: int, *, seed: int) -> nn.Modu
 
 
 def combine_outputs_like(like: nn.Module, module: nn.Module) -> nn.Module:
-    """Combines the outputs of another module with the random signs of ``like``, which `random_combination` made.
+    """Combines the outputs of a module with the same random signs as ``like``, which `random_combination` made.
 
     >>> one = random_combination(nn.Linear(2, 4), 4, seed=0)
     >>> bool((combine_outputs_like(one, nn.Linear(2, 4)).signs == one.signs).all())
@@ -61,6 +61,6 @@ class _Combined(nn.Module):
         self.train(module.training)
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
-        """Returns one output for each example: the random combination."""
+        """Returns one output for each example: the random combination of the wrapped module's outputs."""
         f = output_tensor(self.module(*args, **named))
         return f.flatten(1) @ self.signs  # (1)

@@ -32,21 +32,23 @@ __all__ = ["ConvergenceRate", "ResidualModes", "convergence_rate", "residual_mod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualModes(Result):
-    """Eigenvalues of the initial kernel in falling order, and the squared error along each eigenvector at each
-    checkpoint."""
+    """The squared error along each eigenvector of the initial tangent kernel at each checkpoint, with the
+    eigenvalues.
+    """
 
     values: Float[Tensor, " n"]
     energy: Float[Tensor, "t n"]
 
     @property
     def left(self) -> Float[Tensor, " n"]:
-        """The fraction of the squared error along each eigenvector that is left at the end; zero if there was none."""
+        """The fraction of the initial squared error along each eigenvector that is left at the last checkpoint."""
         return torch.where(self.energy[0] > 0, self.energy[-1] / self.energy[0].clamp_min(1e-300), 0.0)
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much error is left along the leading half of the eigenvectors and along the
-        others."""
+        """A sentence that says how much error is left along the leading half of the kernel's eigenvectors and along the
+        others.
+        """
         half = max(1, len(self.values) // 2)
         left = [float(part[-1].sum() / part[0].sum().clamp_min(1e-300)) for part in
                 (self.energy[:, :half], self.energy[:, half:])]  # fmt: skip
@@ -56,7 +58,7 @@ class ResidualModes(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the squared error along each eigenvector at the start and at the end."""
+        """Plots the squared error along each eigenvector of the tangent kernel at the start and at the end."""
         places = range(1, len(self.values) + 1)
         marks = (Line("start", places, self.energy[0]), Line("end", places, self.energy[-1]))
         return (Plot("Error by direction of the kernel", marks, Axis("direction"), Axis("squared error", log=True)),)
@@ -64,8 +66,9 @@ class ResidualModes(Result):
 
 @dataclass(frozen=True, slots=True)
 class ConvergenceRate(Result):
-    """The largest and smallest eigenvalue of the kernel divided by n (rates per unit of time), and the learning
-    rate."""
+    """Predicted rates at which gradient descent learns: the fastest and the slowest direction, and the
+    learning rate.
+    """
 
     fastest: float
     slowest: float
@@ -73,12 +76,14 @@ class ConvergenceRate(Result):
 
     @property
     def steps(self) -> float:
-        """The number of steps in which the slowest direction falls to 1 / e; infinite if the kernel is singular."""
+        """The number of steps in which the slowest part of the error falls to 1 / e; infinite if the kernel is
+        singular.
+        """
         return 1 / (self.lr * self.slowest) if self.slowest > 0 else float("inf")
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how long the slowest direction of the error takes."""
+        """A sentence that says how many steps the slowest part of the error takes to fall."""
         if self.slowest <= 0:
             return "The kernel is singular on these examples: a component of the targets is never learned."
         return (
@@ -89,7 +94,7 @@ class ConvergenceRate(Result):
 
 @names_call
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> ResidualModes:
-    """Returns the squared error along each eigenvector of the initial tangent kernel, at checkpoints.
+    """Returns the squared error along each eigenvector of the initial tangent kernel, at each checkpoint.
 
     See equation (1) of the module docstring.
     Classes are one-hot rows; for several outputs the kernel is their mean one and energies are sums over outputs.

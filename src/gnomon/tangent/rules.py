@@ -1,4 +1,4 @@
-"""Says for each operation of autograd how it uses a parameter: one rule per operation.
+"""Lists, for each operation of autograd, how the gradient of a parameter follows from activations and gradients.
 
 A rule gives the factors of `gnomon.tangent.factors` for one use of a parameter. The activations are the tensors that
 autograd saved, so that nothing is computed twice. Operations without a rule are left to `gnomon.tangent.jacobian`.
@@ -19,7 +19,7 @@ Recorded = Any
 
 
 def factors_of(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Factors | None:
-    """Returns the form of the gradient of a parameter that entered an operation as argument ``slot``; None if unknown.
+    """Returns the product form of the gradient of a parameter that an operation received as argument ``slot``.
 
     Cost: none; factors are computed from what autograd saved when they are used.
 

@@ -1,4 +1,4 @@
-"""Computes the eigenvectors of a kernel on data, and how much of the labels lies along each.
+"""Computes the eigenvectors of a kernel matrix on data, and how much of the labels lies along each eigenvector.
 
     K u_i = lambda_i u_i,   c_i = u_i^T y,   energy_i = |c_i|^2 / |y|^2,   captured_r = sum_{i <= r} energy_i      (1)
 
@@ -30,7 +30,9 @@ __all__ = ["KernelSpectrum", "kernel_spectrum"]
 
 @dataclass(frozen=True, slots=True)
 class KernelSpectrum(Result):
-    """Eigenvalues and eigenvectors in falling order, and each eigenvector's share of the labels' energy."""
+    """Eigenvalues and eigenvectors of a kernel matrix in falling order, and the share of the labels along each
+    eigenvector.
+    """
 
     values: Float[Tensor, " n"]
     vectors: Float[Tensor, "n n"] = field(repr=False, metadata=HIDDEN)
@@ -39,12 +41,16 @@ class KernelSpectrum(Result):
 
     @property
     def captured(self) -> Float[Tensor, " n"] | None:
-        """Share of the labels' energy in the first r eigenvectors, for r = 1 ... n; None without labels."""
+        """The share of the labels' squared norm in the first r eigenvectors of the kernel, for each r; None without
+        labels.
+        """
         return None if self.energy is None else self.energy.cumsum(0)
 
     @names_call("modes_for(share)")
     def modes_for(self, share: float) -> int:
-        """Returns the smallest number of eigenvectors that contain a given share of the labels' energy."""
+        """Returns the smallest number of leading eigenvectors that contain a given share of the labels'
+        squared norm.
+        """
         if self.captured is None:
             what = "the spectrum has no labels"
             raise InputError(what, accepted="a spectrum with labels", fix="Call kernel_spectrum(kernel, y)")
@@ -52,7 +58,7 @@ class KernelSpectrum(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how much of the kernel and of the labels the first eigenvectors hold."""
+        """A sentence that says how much of the kernel and of the labels the first eigenvectors contain."""
         top = float(self.values[0] / self.values.sum())
         if self.energy is None:
             return f"The first of {len(self.values)} modes holds {top:.0%} of the trace."
@@ -62,7 +68,7 @@ class KernelSpectrum(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the eigenvalues, and the share of the labels in the first eigenvectors."""
+        """Plots the kernel's eigenvalues, and the share of the labels in the first eigenvectors."""
         modes, positive = range(1, len(self.values) + 1), self.values.clamp(min=0)
         shown = [(i, v) for i, v in zip(modes, positive.tolist(), strict=True) if v > 0]
         line = Line("eigenvalue", [i for i, _ in shown], [v for _, v in shown])
@@ -76,7 +82,8 @@ class KernelSpectrum(Result):
 
 @names_call
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
-    """Returns the eigenvalues and eigenvectors of a symmetric kernel and, for labels y, their energy along each.
+    """Returns eigenvalues and eigenvectors of a symmetric kernel matrix, and the share of labels y along each
+    eigenvector.
 
     See equation (1) of the module docstring.
     Integer labels (n,) are classes, taken as one-hot rows; floating-point ones, (n,) or (n, k), are numbers.

@@ -18,7 +18,7 @@ SLICE_BYTES = 16 * 2**20
 
 
 def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
-    """Returns products A B^T of q matrices (r, f) with q matrices (c, f): summed, one by one, or for all pairs.
+    """Returns products A B^T of two lists of matrices: their sum, one product per index, or products of all pairs.
 
     >>> one = [torch.ones(2, 3), torch.ones(2, 3)]
     >>> outer("trace", one, one)[0, 0], outer("diagonal", one, one).shape, outer("full", one, one).shape
@@ -36,7 +36,7 @@ def outer(mode: str, left: list[Tensor], right: list[Tensor]) -> Tensor:
 
 
 def strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace: int, most: int) -> list[slice]:
-    """Splits n rows into ranges whose tables of position pairs fit into the workspace.
+    """Splits n rows into ranges for which tables of position pairs fit into the workspace memory.
 
     >>> strips(4, 1, 1, 1, "trace", 4, 24, 4)
     [slice(0, 2, None), slice(2, 4, None)]
@@ -47,7 +47,7 @@ def strips(n: int, t: int, columns: int, q: int, mode: str, item: int, workspace
 
 
 def flat(t: Tensor) -> Tensor:
-    """Flattens all axes of a tensor but the last into one.
+    """Merges all axes of a tensor except the last one.
 
     >>> flat(torch.zeros(2, 3, 4)).shape
     torch.Size([6, 4])
@@ -56,7 +56,8 @@ def flat(t: Tensor) -> Tensor:
 
 
 def sum_over_positions(gradients: Tensor, activations: Tensor, t: int, s: int, mode: str) -> Tensor:
-    """Returns the products of activations and gradients, summed over the positions of each row and each column.
+    """Returns products of activations and gradients, summed over the positions of each row and each column of the
+    kernel.
 
     >>> sum_over_positions(torch.ones(2, 2), torch.ones(2, 2), 2, 2, "trace")
     tensor([[4.]])

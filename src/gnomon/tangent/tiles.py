@@ -29,7 +29,7 @@ Shares = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class SmallBatch:
-    """Outputs of the first examples in a batch of their own, to compare with their outputs in a larger batch."""
+    """Outputs of the first examples computed in a small batch, to compare with their outputs in a larger batch."""
 
     second: bool
     outputs: Tensor
@@ -41,7 +41,7 @@ _Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Sizes of one tile: examples per block, outputs per backward round, and bytes for temporary results."""
+    """Sizes of one tile of a tangent kernel: examples per block, outputs per backward round, and workspace bytes."""
 
     block: int
     together: int
@@ -50,7 +50,7 @@ class _Sizes:
 
 @dataclass(frozen=True, slots=True)
 class TiledKernel:
-    """Computes a kernel plan tile by tile; ``mode`` says how outputs are combined, see `gnomon.tangent.ntk`."""
+    """Computes a tangent kernel tile by tile, as a plan says; ``mode`` says how outputs are combined."""
 
     f: PureFunction
     plan: NTKPlan
@@ -60,7 +60,9 @@ class TiledKernel:
     small: SmallBatch | None
 
     def between(self, first: Inputs, second: Inputs | None) -> Shares:
-        """Returns the kernel between two sets of examples (or one with itself), as one contribution per layer."""
+        """Returns the tangent kernel between two sets of examples (or one with itself), as one contribution per
+        layer.
+        """
         n, m = count(first), count(first if second is None else second)
         k = self.plan.outputs
         sizes = self._tile_sizes(n, m, k, second is None)
@@ -90,7 +92,7 @@ class TiledKernel:
 
     @torch.no_grad()
     def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> Shares:
-        """Returns the contribution of each layer to one tile, with output axes before example axes."""
+        """Returns the contribution of each layer to one tile of the tangent kernel."""
         tile: Shares = {}
         like = one.pieces[0].outputs.detach()
         every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
@@ -170,7 +172,7 @@ def _tiles(n: int, m: int, size: int, symmetric: bool) -> Iterator[tuple[int, in
 
 
 def _write(result: Tensor, tile: Tensor, i: int, j: int, mode: str, symmetric: bool) -> None:
-    """Writes a tile into the result and, for a symmetric kernel, also its mirror image."""
+    """Writes a tile into the kernel matrix and, for a symmetric kernel, also its mirror image."""
     rows, columns = tile.shape[1 if mode in ("full", "diagonal") else 0], tile.shape[-1]
     a, b = slice(i, i + rows), slice(j, j + columns)
     if mode == "full":

@@ -1,4 +1,4 @@
-"""Base class of all samplers, and a step size that adapts to the acceptance rate."""
+"""Base class of Markov chain samplers, and a step size that adapts to the acceptance rate."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ __all__ = ["AbstractSampler", "SamplerStep", "StepSize", "normal_like"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplerStep(Record):
-    """One step of a sampler: the new positions of all chains, with acceptance and cost statistics.
+    """One step of a Markov chain sampler: new positions of all chains, acceptance rate and cost.
 
     ``accepted`` is the mean probability of acceptance, ``gradients`` counts evaluations of the log density.
 
@@ -35,7 +35,7 @@ class SamplerStep(Record):
 
 
 class AbstractSampler(ABC):
-    """Base class of Markov chains whose stationary distribution is, or is close to, a given density."""
+    """Base class of Markov chain samplers, whose draws follow a given density, at least approximately."""
 
     @property
     @abstractmethod
@@ -46,7 +46,7 @@ class AbstractSampler(ABC):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields the steps of all chains, endlessly; the sampler adapts during the first ``warmup`` steps."""
+        """Yields the steps of all Markov chains, endlessly; the sampler adapts during the first ``warmup`` steps."""
 
     @names_call("sample(log_density, start)")
     def run(
@@ -58,7 +58,7 @@ class AbstractSampler(ABC):
         generator: torch.Generator,
         progress: Callable[[int, int], None] | None = None,
     ) -> PosteriorDraws:
-        """Runs all chains and returns their draws after the warm-up; if interrupted, the draws so far."""
+        """Runs all Markov chains and returns their draws after the warm-up; if interrupted, the draws so far."""
         chains, d = start.shape
         if (needed := 8 * chains * draws * d) > SHARE_OF_FREE_MEMORY * free_bytes():
             what = f"{draws:,} draws of {d:,} numbers in {chains} chains need {needed / 1e9:.1f} GB"
@@ -83,7 +83,7 @@ class AbstractSampler(ABC):
 
 
 class StepSize:
-    """A step size that adapts by dual averaging until the mean acceptance rate reaches its target.
+    """A sampler's step size, which adapts until the mean acceptance rate reaches its target (dual averaging).
 
         log e[t + 1] = mu - sqrt(t) / gamma * 1 / (t + t0) sum_s (target - a[s])                           (1)
 
@@ -100,7 +100,7 @@ class StepSize:
         self.restart(first)
 
     def restart(self, first: float) -> None:
-        """Discards the adaptation so far and restarts it from another step size."""
+        """Discards the adaptation of the step size so far and restarts it from another step size."""
         self.now = first
         self._center, self._gap, self._mean, self._t = log(2 * self.now), 0.0, log(self.now), 0
 
@@ -116,11 +116,11 @@ class StepSize:
 
     @property
     def average(self) -> float:
-        """Returns the mean of the step sizes so far, with more weight on recent ones."""
+        """Returns the weighted mean of the step sizes so far, with more weight on recent ones."""
         return exp(self._mean)
 
     def settle(self) -> None:
-        """Sets the step size to the mean of the previous ones, and restarts the adaptation from there."""
+        """Sets the step size to the mean of the previous ones, and restarts the adaptation from this value."""
         self.restart(self.average)
 
 

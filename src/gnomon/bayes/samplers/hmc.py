@@ -1,4 +1,4 @@
-"""Hamiltonian Monte Carlo that adapts step size, coordinate scales and trajectory length over all chains.
+"""Samples by Hamiltonian Monte Carlo, with adapted step size, coordinate scales and trajectory length.
 
 With momenta v ~ N(0, M) and the energy H(x, v) = -log p(x) + v^T M^-1 v / 2, a path of leapfrog steps
 
@@ -49,7 +49,7 @@ MAX_KEPT_NUMBERS = 2**24
 
 @dataclass(frozen=True, slots=True)
 class HMC(Record, AbstractSampler):
-    """Hamiltonian Monte Carlo; adapts the step size until the mean acceptance rate is ``accept``.
+    """Markov chain sampler by Hamiltonian Monte Carlo; the step size adapts to the acceptance rate ``accept``.
 
     ``length`` fixes the path length T in units of the scaled coordinates, by default it adapts; ``most`` bounds the
     leapfrog steps of one path.
@@ -80,7 +80,9 @@ class HMC(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields the steps of all chains, endlessly; adapts step size and trajectory length during the warm-up."""
+        """Yields the steps of all Markov chains, endlessly; adapts step size and trajectory length during the
+        warm-up.
+        """
         state, before = _HmcState(self, density, start, generator), 0
         for t in count():
             probability, error = state.move(t, warm=t < warmup)
@@ -98,7 +100,7 @@ class HMC(Record, AbstractSampler):
 def leapfrog(
     density: LogDensityWithGradient, x: Tensor, v: Tensor, gradient: Tensor, step: float, variance: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Runs leapfrog integration steps; returns positions, momenta, log densities and gradients.
+    """Integrates Hamiltonian dynamics by leapfrog steps; returns positions, momenta, log densities and gradients.
 
     See equation (1) of the module docstring.
     Cost: one gradient for each step.
@@ -119,7 +121,7 @@ def leapfrog(
 
 
 class _HmcState:
-    """State of the HMC sampler: the positions of the chains, and the adapted step size, path length and variances."""
+    """State of the HMC sampler: positions of the chains, and the adapted step size, path length and variances."""
 
     def __init__(
         self, options: HMC, density: LogDensityWithGradient, start: Tensor, generator: torch.Generator
@@ -156,8 +158,8 @@ class _HmcState:
         return probability, error
 
     def adapt(self, probability: Tensor, t: int, warmup: int) -> None:
-        """Adapts the step size after every trajectory, and at intervals the trajectory length and the variance of each
-        coordinate.
+        """Adapts the step size after every trajectory, and at intervals the trajectory length and coordinate
+        variances.
         """
         self.size.update(float(probability.mean()))
         self._seen.append(self.x)
@@ -177,8 +179,8 @@ class _HmcState:
             self.size.settle()
 
     def _lengthen(self, travel: PathStatistics) -> None:
-        """Sets the trajectory length to the most efficient one measured, or to twice the longest if the longest was
-        best.
+        """Sets the trajectory length to the most efficient measured one, or to twice the longest if that was
+        the best.
         """
         step = self.size.average
         length, ended = travel.best(step)
@@ -193,7 +195,7 @@ class _HmcState:
         return u
 
     def _first_step(self) -> float:
-        """Returns an initial step size: doubles or halves it until the acceptance rate crosses 0.8."""
+        """Returns an initial step size for the sampler: doubles or halves it until the acceptance rate crosses 0.8."""
         step, up = 1.0, None
         v = normal_like(self.x, self.generator) / self.variance.sqrt()
         for _ in range(40):

@@ -1,4 +1,4 @@
-"""Langevin dynamics samplers, underdamped and overdamped.
+"""Samples by Langevin dynamics (gradient steps with noise), underdamped or overdamped.
 
 Underdamped, with friction B:
 
@@ -36,7 +36,7 @@ __all__ = ["Langevin"]
 
 @dataclass(frozen=True, slots=True)
 class Langevin(Record, AbstractSampler):
-    """Langevin dynamics: underdamped with a friction, overdamped with ``friction=None``.
+    """Markov chain sampler by Langevin dynamics: underdamped with a friction, overdamped with ``friction=None``.
 
     See equations (1) and (2) of the module docstring.
     ``adjusted`` (for the overdamped one) accepts or refuses each step, and adapts the step size during the warm-up.
@@ -69,7 +69,7 @@ class Langevin(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields the steps of all chains, endlessly; adapts the step size during the warm-up."""
+        """Yields the steps of all Markov chains, endlessly; adapts the step size during the warm-up."""
         if self.friction is None:
             yield from self._overdamped_steps(density, start, warmup, generator)
             return

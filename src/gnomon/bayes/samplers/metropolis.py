@@ -1,4 +1,4 @@
-"""Metropolis-Hastings with a Gaussian random walk.
+"""Samples by a Gaussian random walk with acceptance tests (Metropolis-Hastings).
 
     x' = x + s L z,  z ~ N(0, I);    accept with probability min(1, p(x') / p(x))                          (1)
 
@@ -29,7 +29,7 @@ __all__ = ["Metropolis"]
 
 @dataclass(frozen=True, slots=True)
 class Metropolis(Record, AbstractSampler):
-    """Metropolis-Hastings random walk with step ``scale``, which adapts during warm-up unless ``adapt`` is False.
+    """Markov chain sampler by a random walk (Metropolis-Hastings) with step ``scale``, which adapts during warm-up.
 
     See equation (1) of the module docstring.
 
@@ -54,7 +54,7 @@ class Metropolis(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields the steps of all chains, endlessly; adapts the step size during the warm-up."""
+        """Yields the steps of all Markov chains, endlessly; adapts the step size during the warm-up."""
         x, (chains, d) = start.clone(), start.shape
         log_p = density(x)[0]
         size, factor = StepSize(self.scale, 0.44 if d == 1 else 0.234), torch.eye(d, dtype=x.dtype)

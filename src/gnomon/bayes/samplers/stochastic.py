@@ -1,4 +1,4 @@
-"""Langevin dynamics on minibatches: SGLD and SGHMC.
+"""Samples by Langevin dynamics with gradients on minibatches: SGLD and SGHMC.
 
 With E the potential of a random batch, scaled up to all examples:
 
@@ -32,7 +32,7 @@ __all__ = ["StochasticGradient"]
 
 @dataclass(frozen=True, slots=True)
 class StochasticGradient(Record, AbstractSampler):
-    """Minibatch samplers for a `module_posterior`: SGHMC with a friction, SGLD with ``friction=None``.
+    """Markov chain sampler with minibatch gradients: SGHMC with a friction, SGLD with ``friction=None``.
 
     See equations (1) and (2) of the module docstring.
 
@@ -64,7 +64,7 @@ class StochasticGradient(Record, AbstractSampler):
     def walk(
         self, density: LogDensityWithGradient, start: Float[Tensor, "c d"], warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        """Yields the steps of all chains, endlessly, with gradients on minibatches."""
+        """Yields the steps of all Markov chains, endlessly, with gradients on minibatches."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
             raise InputError("StochasticGradient needs data. Pass module_posterior(module, data)")

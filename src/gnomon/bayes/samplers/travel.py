@@ -1,4 +1,4 @@
-"""Chooses the most efficient trajectory length for HMC from statistics collected during warm-up.
+"""Chooses the most efficient trajectory length for Hamiltonian Monte Carlo from statistics of the warm-up.
 
 For a statistic a of the state, here scaled coordinates and their squares, paths of the duration t give
 
@@ -31,7 +31,7 @@ TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 
 
 class PathStatistics:
-    """Collects how far trajectories of each duration move the chains, in one window of the warm-up.
+    """Records how far trajectories of each duration move the Markov chains during the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
     >>> travel = PathStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
@@ -53,7 +53,7 @@ class PathStatistics:
         self._count = torch.zeros(len(TIMES), dtype=points.dtype)
 
     def see(self, time: float, before: Tensor, after: Tensor, accepted: Tensor) -> None:
-        """Records how far all chains moved within a given time, weighted by their acceptance probabilities."""
+        """Records how far all Markov chains moved within a given time, weighted by their acceptance probabilities."""
         moved = (self._statistics(after) - self._statistics(before)).square()
         place = min(int(torch.searchsorted(TIMES, time)), len(TIMES) - 1)
         self._sum[place] += torch.where(accepted[:, None] > 0, accepted[:, None] * moved, 0.0).sum(0)

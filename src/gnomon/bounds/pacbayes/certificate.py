@@ -1,4 +1,4 @@
-"""PAC-Bayes certificates: error bounds for a network with random weights, and for votes and averages of such networks.
+"""PAC-Bayes certificates: bounds on the test error of a network with random weights, and of votes of such networks.
 
     stochastic   new weights for each example:          R        <= seeger(r)                                  (1)
     majority     the class that most draws choose:      R_vote   <= 2 seeger(r)                                (2)
@@ -23,7 +23,7 @@ __all__ = ["ErrorCertificate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorCertificate(Result):
-    """Result: bounds on the error on unseen examples, for networks with random weights and for their votes.
+    """Result: bounds on the test error for networks with random weights, for their vote, their average, and one draw.
 
     See equations (1) to (4) of the module docstring.
     ``posterior`` draws networks and their votes, ``others`` are the weaker inequalities for the same network,
@@ -49,14 +49,14 @@ class ErrorCertificate(Result):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """Returns the bounds for four predictors: random weights, their majority vote, their average, and one fixed
-        draw of weights.
+        """Returns the bounds for four predictors: random weights, their majority vote, their average, and one draw of
+        weights.
         """
         return self.stochastic, self.majority, self.average, self.single
 
     @property
     def verdict(self) -> str:
-        """Reports the bounds on the error with random weights and with the majority vote."""
+        """States the bounds on the test error with random weights and with their majority vote."""
         bound = self.stochastic
         seen = bound.measured
         measured = "" if seen is None else f" (measured on test examples: {float(seen.value):.2%})"
@@ -70,7 +70,7 @@ class ErrorCertificate(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the four bounds, and the measured error with random weights."""
+        """Plots the bounds on the test error of four predictors, and the measured error with random weights."""
         named = [(bound.name, bound.value) for bound in self.bounds]
         bars = Bars("bound", [name for name, _ in named], [value for _, value in named])
         seen = self.stochastic.measured

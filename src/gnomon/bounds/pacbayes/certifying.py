@@ -1,4 +1,4 @@
-"""Certifies a classifier: trains a distribution over its weights to minimize an error bound, then computes the bound.
+"""Certifies a classifier: trains a distribution of its weights to minimize an error bound, then computes the bound.
 
     minimize over m, s    quadratic(mean of min(-ln p(label), b) / b, KL, n),    b = ln(1 / P_LEAST)             (1)
 
@@ -60,9 +60,7 @@ EXAMPLES_PER_PASS = 512
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Error rate, and 1 - probability of the correct class, both averaged over random weights, with upper bounds of the
-    two means.
-    """
+    """Two mean errors over random weights, the error rate and 1 - p(label), each with an upper bound."""
 
     error: float
     error_bound: float
@@ -87,8 +85,7 @@ def certify(
     progress: Callable[[int, int], None] | None = None,
     budget: float | None = None,
 ) -> ErrorCertificate:
-    """Computes an upper bound on the test error of a network like ``module`` with random weights, at the given
-    confidence.
+    """Computes an upper bound on the test error of a network with random weights, at the given confidence.
 
     See equation (1) of the module docstring.
     The module is not changed. Its weights are used only with ``prior=OwnWeightsPrior()``, because a certificate must
@@ -171,7 +168,7 @@ def _fit(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> GaussianWeights:
-    """Trains the means and standard deviations of the random weights to minimize the bound."""
+    """Trains means and standard deviations of random weights to minimize the bound on the test error."""
     moves = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     logs = {name: torch.zeros_like(m, requires_grad=True) for name, m in law.means.items()}
     generator = torch.Generator().manual_seed(seed)
@@ -199,9 +196,7 @@ def _fit(
 
 
 def _place(law: GaussianWeights, moves: dict[str, Tensor], logs: dict[str, Tensor]) -> GaussianWeights:
-    """Returns the posterior with shifted means and scaled standard deviations, in units of the prior's standard
-    deviations.
-    """
+    """Returns the distribution of weights after shifting its means and scaling its standard deviations."""
     wide = law.prior_stds
     return law.moved(
         {name: law.prior_means[name] + wide[name] * u for name, u in moves.items()},
@@ -257,7 +252,7 @@ def _state_certificate(
 
 @torch.no_grad()
 def _draws(law: GaussianWeights, data: Batch, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Draws weights repeatedly; returns for each draw the error rate and the mean of 1 - p(label), on random
+    """Draws weights repeatedly; returns for each draw the error rate and the mean of 1 - p(label) on random
     examples.
     """
     generator = torch.Generator().manual_seed(seed)

@@ -57,7 +57,8 @@ def binary_kl(r: float, p: float) -> float:
 
 @names_call
 def inverse_kl(risk: float, budget: float) -> float:
-    """Returns the largest error rate R such that kl(risk | R) is at most ``budget``, by bisection.
+    """Returns the largest error rate R such that the KL divergence of Bernoulli(risk) from Bernoulli(R) is within
+    budget.
 
         R = sup {p : kl(risk | p) <= budget}                                                                  (1)
 
@@ -80,7 +81,7 @@ def inverse_kl(risk: float, budget: float) -> float:
 
 @names_call
 def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns Seeger's bound on the test error, which inverts the binary KL divergence; the tightest bound here.
+    """Returns Seeger's PAC-Bayes bound on the test error, the tightest bound in this file.
 
     See equation (1) of the module docstring.
     Hypotheses: as for the module.
@@ -94,7 +95,7 @@ def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
 
 @names_call
 def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns McAllester's bound on the test error, the training error plus a square root of the KL term; may exceed 1.
+    """Returns McAllester's PAC-Bayes bound on the test error: the training error plus a square root; may exceed 1.
 
     See equation (2) of the module docstring.
     Hypotheses: as for the module.
@@ -108,7 +109,7 @@ def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> flo
 
 @names_call
 def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
-    """Returns a bound on the test error that is tight if the training error is small; may exceed 1.
+    """Returns a PAC-Bayes bound on the test error that is tight if the training error is small; may exceed 1.
 
     See equation (3) of the module docstring.
     Hypotheses: as for the module.
@@ -125,7 +126,8 @@ def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> floa
 def catoni_bound(
     risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS
 ) -> float:
-    """Returns the smallest of Catoni's bounds over several constants, with delta split between them.
+    """Returns the smallest of Catoni's PAC-Bayes bounds over several constants, which share the allowed failure
+    probability.
 
     See equation (4) of the module docstring.
     Hypotheses: as for the module; constants chosen without the examples.
@@ -143,7 +145,7 @@ def catoni_bound(
 
 
 def bernstein_upper_bound(mean: float, variance: float, draws: int, delta: float) -> float:
-    """Returns an upper bound of an expectation from the mean and variance of independent draws in [0, 1].
+    """Returns an upper confidence bound of an expectation from the mean and variance of independent draws in [0, 1].
 
         E[X] <= mean + sqrt(2 V ln(2 / delta) / m) + 7 ln(2 / delta) / (3 (m - 1))                            (5)
 
@@ -158,7 +160,9 @@ def bernstein_upper_bound(mean: float, variance: float, draws: int, delta: float
 
 
 def _half(risk: float, kl: float, n: int, delta: float) -> float:
-    """Validates the arguments, and returns the complexity term (KL + ln(2 sqrt(n) / delta)) / (2 n)."""
+    """Validates the arguments of a PAC-Bayes bound, and returns its term for the KL divergence and the number of
+    examples.
+    """
     _share("risk", risk)
     n = check_integer("n", n)
     delta = check_number("delta", delta, above=0, below=1)

@@ -48,7 +48,7 @@ def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianWeights:
-    """A Gaussian posterior Q and a Gaussian prior P over the parameters of a module, with independent coordinates.
+    """A Gaussian posterior and a Gaussian prior over the parameters of a module, with independent coordinates.
 
     See equation (1) of the module docstring.
 
@@ -66,9 +66,7 @@ class GaussianWeights:
     @classmethod
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
-        """Returns a posterior equal to the prior: mean the module's weights, standard deviation ``deviation`` /
-        sqrt(layer inputs).
-        """
+        """Returns a Gaussian distribution around the module's weights, with posterior equal to prior."""
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:
@@ -100,7 +98,7 @@ class GaussianWeights:
         return torch.stack(parts).sum()
 
     def moved(self, means: dict[str, Tensor], stds: dict[str, Tensor]) -> "GaussianWeights":
-        """Returns a copy with the same prior and another posterior."""
+        """Returns a copy with the same prior and another posterior over the weights."""
         return replace(self, means=means, stds=stds)
 
     def weights(self, generator: torch.Generator) -> dict[str, Tensor]:

@@ -32,7 +32,9 @@ MIN_PRIOR_STEPS = 300
 
 
 class AbstractPrior(ABC):
-    """Base class of ways to choose the prior, which must not depend on the examples that the bound uses."""
+    """Base class of ways to choose the prior over weights, which must not depend on the examples that the
+    bound uses.
+    """
 
     deviation: float
     """The ``deviation`` of (1), in units of 1 / sqrt(inputs of the layer)."""
@@ -44,11 +46,11 @@ class AbstractPrior(ABC):
     @property
     @abstractmethod
     def words(self) -> str:
-        """Returns a phrase that says what the prior depends on."""
+        """Returns a phrase that says what the prior over weights depends on."""
 
     @abstractmethod
     def used(self, n: int) -> int:
-        """Returns how many of n examples are used to choose the prior, and are therefore left out of the bound."""
+        """Returns how many of n examples choose the prior over weights, and are therefore left out of the bound."""
 
     @abstractmethod
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:
@@ -148,8 +150,7 @@ class OwnWeightsPrior(AbstractPrior):
 
 
 def reinitialized_copy(module: nn.Module, seed: int) -> nn.Module:
-    """Returns a copy with newly initialized parameters and running statistics; raises an error if a layer cannot be
-    reset.
+    """Returns a copy of a module with newly initialized parameters; raises an error if a layer cannot be reset.
 
     >>> net = nn.Linear(2, 1)
     >>> _ = nn.init.zeros_(net.weight)
@@ -174,6 +175,6 @@ def reinitialized_copy(module: nn.Module, seed: int) -> nn.Module:
 
 
 def _state(module: nn.Module) -> list[tuple[str, Tensor]]:
-    """Returns parameters and running statistics; leaves out constant buffers."""
+    """Returns the parameters and running statistics of a module, without constant buffers."""
     learned = [(name, b) for name, b in module.named_buffers() if "running" in name]
     return [*module.named_parameters(), *learned]

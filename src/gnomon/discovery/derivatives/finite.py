@@ -1,4 +1,4 @@
-"""Finite differences of any order of accuracy, one-sided near the ends.
+"""Differentiates samples by finite differences of any order of accuracy, one-sided near the ends.
 
     u^(k)(x_i) ~ sum_j w_j u(x_j) / h^k,    exact for polynomials below degree k + accuracy                     (1)
 
@@ -25,7 +25,7 @@ __all__ = ["FiniteDifferences"]
 
 @dataclass(frozen=True, slots=True)
 class FiniteDifferences(AbstractDerivative):
-    """Finite differences of an even order of accuracy.
+    """Differentiates samples by finite differences of an even order of accuracy.
 
     See equation (1) of the module docstring.
 
@@ -56,9 +56,7 @@ class FiniteDifferences(AbstractDerivative):
 
 
 def weights(offsets: np.ndarray, order: int) -> np.ndarray:
-    """Returns finite-difference weights for sample points at ``offsets``; exact for all polynomials that the points
-    determine.
-    """
+    """Returns the weights of sample points at ``offsets`` whose weighted sum is the derivative of the given order."""
     powers = np.vander(offsets.astype(float), increasing=True).T
     right = np.zeros(len(offsets))
     right[order] = factorial(order)

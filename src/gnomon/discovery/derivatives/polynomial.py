@@ -1,4 +1,4 @@
-"""Derivatives from local polynomial fits; cross-validation chooses window and degree.
+"""Differentiates samples by local polynomial fits; cross-validation chooses the window and the degree.
 
     u^(k)(x_i) ~ p_i^(k)(x_i),    p_i = argmin_p sum_{|j - i| <= w} (u_j - p(x_j))^2                            (1)
     (w*, degree*) = argmin sum_i ((u_i - p_i(x_i)) / (1 - h))^2,    h the weight of u_i in its own fit          (2)
@@ -29,7 +29,8 @@ MAX_VALIDATION_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class LocalPolynomial(AbstractDerivative):
-    """Differentiates by fitting local polynomials; cross-validation chooses the window unless ``half_width`` is given.
+    """Differentiates samples by local polynomial fits; cross-validation chooses the window unless ``half_width`` is
+    given.
 
     See equations (1) and (2) of the module docstring.
 
@@ -59,7 +60,7 @@ class LocalPolynomial(AbstractDerivative):
 
 @names_call
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
-    """Returns the half width of the window and the polynomial degree with the smallest cross-validation error.
+    """Returns the window (half width) and degree of local polynomial fits with the smallest cross-validation error.
 
     See equation (2) of the module docstring.
     Cost: one convolution of those lines for each pair that is tried.
@@ -87,7 +88,7 @@ def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
 
 
 def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
-    """Returns the cross-validation error for each half width and degree.
+    """Returns the cross-validation error of local polynomial fits for each window (half width) and degree.
 
     See equation (2) of the module docstring.
     Cost: one Fourier transform of the lines, and its inverse for each pair.
@@ -112,7 +113,7 @@ def cross_validation_errors(lines: np.ndarray) -> dict[tuple[int, int], float]:
 
 
 def _own_weights(half: int, degree: int) -> np.ndarray:
-    """Returns how much each sample of a window contributes to the fitted value in the window's middle.
+    """Returns the weight of each sample in a window in the polynomial fit's value at the window's middle.
 
     See equation (1) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Derivatives of periodic samples by the Fourier transform.
+"""Differentiates periodic samples by Fourier transform.
 
     F[u^(k)](w) = (i w)^k F[u](w)                                                                               (1)
 
@@ -23,8 +23,7 @@ __all__ = ["Spectral"]
 
 @dataclass(frozen=True, slots=True)
 class Spectral(AbstractDerivative):
-    """Differentiates periodic samples by Fourier transform; drops frequencies above the fraction ``keep`` of the
-    highest.
+    """Differentiates periodic samples by Fourier transform, with frequencies above the fraction ``keep`` removed.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Derivatives with total-variation regularization, which may jump but do not amplify noise.
+"""Differentiates samples with total-variation regularization: derivatives may jump, but noise is not amplified.
 
     v = argmin_v  alpha sum_i |v_{i+1} - v_i| + (1/2) |A v - (u - u_0)|^2 / h,    A the integral (trapezoids)    (1)
 
@@ -28,7 +28,7 @@ SMOOTHING_EPSILON = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class TotalVariation(AbstractDerivative):
-    """Differentiates with total-variation regularization, solved by reweighted least squares; higher orders repeat it.
+    """Differentiates samples with total-variation regularization; derivatives of higher order repeat this.
 
     See equation (1) of the module docstring.
 
@@ -52,7 +52,7 @@ class TotalVariation(AbstractDerivative):
 
 
 def _line(u: np.ndarray, h: float, alpha: float, repeats: int) -> np.ndarray:
-    """Differentiates one line of samples: solves by iteratively reweighted least squares."""
+    """Differentiates one line of samples with total-variation regularization, by reweighted least squares."""
     n = len(u)
     integral = np.tril(np.full((n, n), h)) - h / 2 * np.eye(n)
     integral[:, 0] -= h / 2

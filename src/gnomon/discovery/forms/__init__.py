@@ -1,4 +1,4 @@
-"""Ways to turn a differential equation into a linear regression: with test functions (weak form) or at grid points."""
+"""Methods that turn a differential equation into a linear regression: at grid points, or with test functions."""
 
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem
 from gnomon.discovery.forms.pointwise import PointwiseForm

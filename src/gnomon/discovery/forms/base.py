@@ -1,4 +1,4 @@
-"""Base class of ways to turn a differential equation into a linear regression."""
+"""Defines the interface of methods that turn a differential equation into a linear regression."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,8 +15,7 @@ __all__ = ["AbstractRegressionForm", "RegressionSystem"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionSystem(Record):
-    """A linear regression: columns (rows, terms), target (rows,), the bootstrap block of each row, and the number of
-    independent rows.
+    """A linear regression for an equation: candidate terms as columns, the target, and the bootstrap block of each row.
 
     Rows of one block are close to each other; blocks are what a bootstrap draws. ``independent`` is how many rows
     would be independent if the noise were.
@@ -32,26 +31,26 @@ class RegressionSystem(Record):
 
     @property
     def count(self) -> int:
-        """Returns the number of bootstrap blocks."""
+        """Returns the number of blocks of rows that bootstrap samples draw."""
         return int(self.blocks.max()) + 1
 
 
 class AbstractRegressionForm(ABC):
-    """Base class of ways to turn a differential equation into a linear regression on the data."""
+    """Interface of methods that turn a differential equation into a linear regression on the data."""
 
     @abstractmethod
     def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:
-        """Returns the linear regression for each field; its target is the field's time derivative of order ``time``."""
+        """Returns the linear regression for each field, with the field's time derivative as target."""
 
     def wider(self, data: GridData) -> "list[AbstractRegressionForm]":
-        """Returns the same form with wider and wider test functions, for data without noise; empty if there are
-        none.
+        """Returns the same method with wider and wider test functions, for data without noise; an empty list by
+        default.
         """
         return []
 
 
 def block_numbers(lengths: Sequence[int], pieces: Sequence[int]) -> np.ndarray:
-    """Divides a grid into ``pieces`` blocks along each axis, and returns the number of each point's block.
+    """Divides a grid into ``pieces`` blocks along each axis, and returns the block number of each point.
 
     >>> block_numbers((2, 4), (1, 2)).tolist()
     [0, 0, 1, 1, 0, 0, 1, 1]

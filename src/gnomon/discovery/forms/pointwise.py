@@ -1,4 +1,4 @@
-"""Evaluates an equation at grid points, with numerical derivatives of the data.
+"""Turns an equation into a regression at grid points, with numerical derivatives of the data.
 
     u_t(x_i, t_i) = sum_j c_j theta_j(u, u_x, ...)(x_i, t_i)                                                   (1)
 
@@ -32,7 +32,7 @@ SKIPPED_EDGE_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PointwiseForm(AbstractRegressionForm):
-    """Regression at ``rows`` random grid points, with derivatives by the given methods.
+    """Turns an equation into a regression at ``rows`` random grid points, with derivatives by the given methods.
 
     See equation (1) of the module docstring.
 
@@ -62,7 +62,7 @@ class PointwiseForm(AbstractRegressionForm):
         }
 
     def column(self, data: GridData, term: Term, cache: dict[tuple[str, str], np.ndarray]) -> np.ndarray:
-        """Returns the values of a term at all points of the grid."""
+        """Returns the values of a candidate term at all points of the grid."""
         return term_values(data, term, self.space, self.time, cache)
 
     def _points(self, shape: Sequence[int]) -> np.ndarray:
@@ -80,7 +80,7 @@ def term_values(
     data: GridData, term: Term, space: AbstractDerivative, time: AbstractDerivative,
     cache: dict[tuple[str, str], np.ndarray]
 ) -> np.ndarray:  # fmt: skip
-    """Returns the values of a term at all grid points; reuses derivatives that are stored in ``cache``.
+    """Returns the values of a candidate term at all grid points; reuses derivatives that are stored in ``cache``.
 
     Cost: the derivatives that the cache does not hold.
 

@@ -1,4 +1,4 @@
-"""Weak form: integrates the equation against smooth test functions, so that noisy data need not be differentiated.
+"""Integrates an equation against smooth test functions (weak form), so that noisy data need not be differentiated.
 
     psi_c(x, t) = phi((x - x_c) / a) phi((t - t_c) / b),    phi(z) = (1 - z^2)^p on [-1, 1]                     (1)
     target  (-1)^m <d_t^m psi, u>,    columns  (-1)^|k| <D^k psi, f(u)>  for the terms D^k f(u)                 (2)
@@ -65,8 +65,7 @@ MAX_BUMPS_PER_POINT = 4
 
 @dataclass(frozen=True, slots=True)
 class WeakForm(AbstractRegressionForm):
-    """Weak form of the equation; ``half_widths`` of the test functions (in points per axis, time last) are chosen if
-    not given.
+    """Turns an equation into a regression by integrals against test functions (weak form), whose widths may be given.
 
     See equation (3) of the module docstring.
     ``derivative`` is the rule for products that cannot be integrated by parts.
@@ -142,7 +141,9 @@ def _column(values: "_Values", term: Term, bumps: dict[str, "_Bumps"]) -> np.nda
 
 
 class _Bumps:
-    """The bump-shaped test functions along one axis, and their derivatives, as matrices (centers, points)."""
+    """The bump-shaped test functions along one axis of the data, and their derivatives, as matrices (centers,
+    points).
+    """
 
     def __init__(self, n: int, half: int, h: float, degree: int, count: int) -> None:
         self.n, self.half, self.h, self.degree = n, half, h, degree
@@ -153,9 +154,7 @@ class _Bumps:
         return (-1) ** order * bump(self.half, self.degree, order) / (self.half * self.h) ** order
 
     def pieces(self, order: int) -> list[tuple[slice, np.ndarray]]:
-        """Returns the matrix of test functions in blocks of neighboring centers, each without the columns that are
-        zero.
-        """
+        """Returns the matrix of test functions in blocks of neighboring centers, each without columns that are zero."""
         if order not in self._made:
             window, found = self.window(order), []
             # each block of centers spans about two windows
@@ -170,7 +169,7 @@ class _Bumps:
         return self._made[order]
 
     def products(self, values: np.ndarray, order: int) -> np.ndarray:
-        """Integrates values (rows, points, columns) along the points axis against all test functions."""
+        """Integrates values along one axis of the grid against all test functions."""
         parts = self.pieces(order)
         if values.shape[2] == 1:
             flat = values[:, :, 0]
@@ -179,7 +178,7 @@ class _Bumps:
 
 
 def bump(half: int, degree: int, order: int) -> np.ndarray:
-    """Returns a derivative of the averaged test function at the points of a window; order 0 sums to one.
+    """Returns a derivative of a smooth test function at the points of its window; order 0 sums to one.
 
     See equation (4) of the module docstring.
     """
@@ -197,8 +196,8 @@ def _mean(half: int, degree: int, order: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
-    """Returns the second antiderivative of a bump's derivative on [-1, 1] as polynomial coefficients, and its slope
-    beyond 1.
+    """Returns the second antiderivative of a test function's derivative as a polynomial, and its slope outside the
+    window.
     """
     phi = np.polynomial.Polynomial([1.0, 0.0, -1.0]) ** degree
     twice = phi.deriv(order).integ(2, lbnd=-1) if order < 2 else phi.deriv(order - 2) if order > 2 else phi
@@ -206,7 +205,7 @@ def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
 
 
 def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """Returns (-1)^|k| <D^k psi, values> for all test functions psi: values integrated against their derivatives."""
+    """Returns the integrals of values against a derivative of all test functions, by repeated integration by parts."""
     if np.iscomplexobj(values):  # test functions are real, and two real products cost half of a complex one
         both = np.stack([values.real, values.imag])
         return _contract(both, bumps, by) @ np.array([1.0, 1j])
@@ -214,9 +213,7 @@ def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
 
 
 def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
-    """Integrates real values (parts, *grid) against all test functions, one axis after the other; returns (test
-    functions, parts).
-    """
+    """Integrates values on a grid against all test functions, one axis after the other."""
     order = sorted(enumerate(bumps.items(), 1), key=lambda pair: len(pair[1][1].centers) / pair[1][1].n)
     for axis, (letter, row) in order:
         shape = values.shape
@@ -226,9 +223,7 @@ def _contract(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarr
 
 
 def _match(values: np.ndarray, axis: int, degree: int, order: int) -> int:
-    """Returns the half width of test functions along an axis that suits the field, from a sample of the field's
-    lines.
-    """
+    """Returns the width of test functions along an axis that suits a field, from a sample of the field's lines."""
     n = values.shape[axis]
     lines = np.moveaxis(values, axis, 0).reshape(n, -1)
     lines = lines[:, :: max(1, lines.shape[1] // MAX_COMPARED_LINES)]
@@ -277,7 +272,7 @@ class _Values:
         return self._made[key]
 
     def product(self, powers: dict[str, int]) -> np.ndarray:
-        """Returns a product of powers of fields, corrected for the bias that noise causes."""
+        """Returns a product of powers of fields, corrected for the bias that measurement noise causes."""
         parts, left = [], dict(powers)
         for name, field in self.data.fields.items():
             a, b = left.get(name, 0), left.get(f"|{name}|", 0)
@@ -296,7 +291,7 @@ class _Values:
         return self._noises[name]
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
-        """Returns the differentiation method for a field along an axis, the same for all orders."""
+        """Returns the differentiation method for a field along an axis, the same for all orders of derivatives."""
         if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:

@@ -1,4 +1,6 @@
-"""Diffusion models: noise schedules, the model, its exact network for mixtures, and the diffusion equations."""
+"""Diffusion models: noise schedules, the trainable model, the exact solution for mixtures, and the diffusion
+equations.
+"""
 
 from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.flow import flow_log_prob, flow_samples

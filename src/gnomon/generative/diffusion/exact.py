@@ -35,7 +35,7 @@ class ExactDenoiser(nn.Module):
         self.mixture, self.schedule, self.target = mixture, schedule, target
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns the optimal output (noise, example or velocity) for each noised example at its time."""
+        """Returns the optimal output (noise, clean example or velocity) for each noised example at its time."""
         times, which = t.unique(return_inverse=True)
         parts = [self._at(x if len(times) == 1 else x[which == i], float(time)) for i, time in enumerate(times)]
         if len(parts) == 1:

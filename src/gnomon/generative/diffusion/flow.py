@@ -1,4 +1,5 @@
-"""The probability-flow equation of a diffusion model, which is deterministic, and its log density.
+"""Computes samples and log densities of a diffusion model by its deterministic equation (the probability-flow
+equation).
 
 Let cos(h)^2 = a be the share of the example that is left, so that x = cos(h) x_0 + sin(h) e and h grows from 0 to
 almost pi / 2:
@@ -84,7 +85,7 @@ def flow_log_prob(
 def flow_samples(
     score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 100, first: float = 0.0
 ) -> Tensor:
-    """Maps noise to examples by running the deterministic probability-flow equation backward.
+    """Maps noise to examples by running the deterministic (probability-flow) equation of a diffusion model backward.
 
     Cost: 4 x ``steps`` scores.
 

@@ -45,7 +45,7 @@ TARGETS = ("noise", "data", "velocity")
 
 
 class Diffusion(AbstractGenerative):
-    """A diffusion model from any network that maps x and times t of shape (n,) in (0, 1] to a tensor like x.
+    """A diffusion model from any network that maps noised examples x and times t in (0, 1] to a tensor shaped like x.
 
     ``log_prob`` is the bound (3), with one draw of the noise of each step from a fixed seed. ``variance`` is the
     variance of p(x_{k-1} | x_k): either of q(x_{k-1} | x_k, x_0) ("posterior") or of a forward step ("forward").
@@ -81,7 +81,7 @@ class Diffusion(AbstractGenerative):
         self.variances = small if variance == "posterior" else s.betas
 
     def noised(self, x0: Tensor, kept: Tensor, noise: Tensor) -> Tensor:
-        """Returns noised examples x_k; ``kept`` is the fraction a_k of the example's variance that is left."""
+        """Returns noised examples; ``kept`` is the fraction of the variance that still comes from the clean example."""
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
@@ -93,7 +93,7 @@ class Diffusion(AbstractGenerative):
         return given
 
     def predict_example_and_noise(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the predicted example and noise for noised examples at times (n,).
+        """Returns the clean example and the noise that the network predicts from noised examples at times (n,).
 
         See equation (1) of the module docstring.
         """
@@ -106,7 +106,7 @@ class Diffusion(AbstractGenerative):
         return left * x - added * output, added * x + left * output  # (1)
 
     def score(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns the gradient of the log density of noised examples: minus the noise over its standard deviation."""
+        """Returns the score of noised examples: the gradient of their log density with respect to the examples."""
         a = self.schedule.kept_at(t.detach().cpu()).to(x).reshape(-1, *[1] * (x.dim() - 1))
         return -self.predict_example_and_noise(x, t)[1] / (1 - a).sqrt()
 
@@ -120,8 +120,8 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
-        """Returns new examples, from all steps of the reverse process or fewer; ``eta`` scales the fresh noise (0 for
-        none).
+        """Returns new examples made from noise by ``steps`` denoising steps; ``eta`` scales the fresh noise per step (0
+        for none).
         """
         total = len(self.schedule)
         count = total if steps is None else min(total, check_integer("steps", steps))
@@ -142,14 +142,16 @@ class Diffusion(AbstractGenerative):
 
     @names_call
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the evidence lower bound of log p(x) for each example.
+        """Returns the evidence lower bound (ELBO) on the log density of each example under the diffusion model.
 
         See equation (3) of the module docstring.
         """
         return -self.terms(self.points(x)).sum(0)
 
     def terms(self, x: Tensor, *, seed: int = 0) -> Float[Tensor, "t1 n"]:
-        """Returns the terms of the negative evidence bound: one per diffusion step from 1 to T, then the prior term."""
+        """Returns the terms whose sum is the negative evidence lower bound (ELBO): one per diffusion step, then the
+        prior term.
+        """
         s, generator, parts = self.schedule, self.generator(seed), []
         d = x[0].numel()
         for k in range(1, len(s) + 1):

@@ -1,4 +1,4 @@
-"""Noise schedules: how much noise a diffusion adds in each step.
+"""Noise schedules: how much noise a diffusion model adds in each step.
 
     x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e    =>    x_k = sqrt(a_k) x_0 + sqrt(1 - a_k) e,
     a_k = prod_{j <= k} (1 - beta_j),    a_0 = 1                                                           (1)
@@ -32,7 +32,8 @@ MAX_BETA = 0.999
 
 @dataclass(frozen=True, eq=False)
 class NoiseSchedule:
-    """The noise variances beta_1 ... beta_T of T diffusion steps in float64, and quantities derived from them.
+    """The noise variances beta_1 ... beta_T of the T steps of a diffusion model in float64, and quantities derived from
+    them.
 
     See equations (1) and (2) of the module docstring.
 
@@ -56,7 +57,7 @@ class NoiseSchedule:
 
     @cached_property
     def kept(self) -> Float[Tensor, " t1"]:
-        """Returns the fractions a_0 ... a_T of the variance that still come from the example.
+        """Returns, for each diffusion step, the fraction of the variance that still comes from the clean example.
 
         See equation (1) of the module docstring.
         """
@@ -64,14 +65,14 @@ class NoiseSchedule:
 
     @cached_property
     def posterior_variance(self) -> Float[Tensor, " t"]:
-        """Returns the variance b of the reverse step for every step, 0 for the first.
+        """Returns the variance of the noise that each reverse (denoising) step adds; 0 for the first step.
 
         See equation (2) of the module docstring.
         """
         return self.betas * (1 - self.kept[:-1]) / (1 - self.kept[1:])  # (2)
 
     def posterior_mean(self, k: int, x0: Tensor, xk: Tensor) -> Tensor:
-        """Returns the mean m of reverse step k, counted from 1.
+        """Returns the mean of the reverse (denoising) step k, given the clean example x0 and the noised example xk.
 
         See equation (2) of the module docstring.
         """
@@ -79,14 +80,14 @@ class NoiseSchedule:
         return (before**0.5 * beta * x0 + (1 - beta) ** 0.5 * (1 - before) * xk) / (1 - a)  # (2)
 
     def kept_at(self, t: Any) -> Tensor:
-        """Returns the fraction a(t) of the example's variance at times in [0, 1]; log a is linear between steps."""
+        """Returns the fraction of variance that still comes from the clean example at times in [0, 1]."""
         places = torch.as_tensor(t, dtype=torch.float64).clamp(0, 1) * len(self)
         low = places.floor().clamp(max=len(self) - 1).long()
         logs = self.kept.log()
         return (logs[low] + (places - low) * (logs[low + 1] - logs[low])).exp()
 
     def time_at(self, kept: Any) -> Tensor:
-        """Returns the time at which this fraction of the variance is left: the inverse of `kept_at`."""
+        """Returns the time at which the given fraction of the variance still comes from the clean example."""
         logs, wanted = -self.kept.log(), -torch.as_tensor(kept, dtype=torch.float64).log()
         low = (
             (torch.searchsorted(logs, wanted.reshape(-1), right=True) - 1).clamp(0, len(self) - 1).reshape(wanted.shape)
@@ -94,8 +95,7 @@ class NoiseSchedule:
         return (low + (wanted - logs[low]) / (logs[low + 1] - logs[low])) / len(self)
 
     def weight(self, k: int, variance: float) -> float:
-        """Returns the weight of step k's squared noise error in the evidence bound, given the variance of the reverse
-        step.
+        """Returns the weight of diffusion step k's squared noise error in the evidence lower bound (ELBO).
 
         beta_k^2 / (2 variance (1 - beta_k) (1 - a_k))
         """
@@ -105,7 +105,7 @@ class NoiseSchedule:
 
 @names_call
 def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> NoiseSchedule:
-    """Returns a schedule whose variances grow linearly from step to step.
+    """Returns a noise schedule of a diffusion model whose noise variances grow linearly from step to step.
 
         beta_k = first + (last - first) (k - 1) / (T - 1)                                                  (1)
 
@@ -126,7 +126,7 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
 
 @names_call
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> NoiseSchedule:
-    """Returns a schedule in which the fraction of variance that comes from the example falls like a cosine.
+    """Returns a noise schedule in which the fraction of variance from the clean example falls like a cosine.
 
         a_k = f(k) / f(0),    f(k) = cos^2(pi / 2 (k / T + offset) / (1 + offset)),    beta_k <= 0.999     (1)
 

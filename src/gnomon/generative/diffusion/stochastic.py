@@ -1,4 +1,4 @@
-"""The diffusion as a stochastic differential equation, forward from examples and backward from noise.
+"""Diffusion as a stochastic differential equation, run forward from examples to noise and backward from noise.
 
 With a(t) the share of the variance that still belongs to the example, and time measured by u = -log a,
 
@@ -66,7 +66,7 @@ def forward_path(x: Tensor, schedule: NoiseSchedule, *, steps: int = 100, seed: 
 def reverse_samples(
     score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
-    """Maps noise to examples by running the stochastic differential equation backward.
+    """Maps noise to examples by running the stochastic differential equation of a diffusion model backward.
 
     See equation (3) of the module docstring.
 

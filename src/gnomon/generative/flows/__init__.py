@@ -1,4 +1,4 @@
-"""Normalizing flows: invertible maps, one kind in each file, and the model that chains them."""
+"""Normalizing flows: invertible maps from noise to examples, one kind in each file, and the model that chains them."""
 
 from gnomon.generative.flows.autoregressive import (
     AbstractAutoregressive,

@@ -1,4 +1,4 @@
-"""Autoregressive maps: each coordinate is transformed depending on the coordinates before it, by a line or a spline.
+"""Autoregressive maps between noise and examples: earlier coordinates decide how the next coordinate is transformed.
 
     z_i = m_i(x_1 ... x_{i-1}) + exp(-s_i(x_1 ... x_{i-1})) x_i,    log |det dx/dz| = sum_i s_i            (1)
     z_i = spline(x_i; options_i(x_1 ... x_{i-1})),    log |det dz/dx| = sum_i log spline'(x_i)             (2)
@@ -72,7 +72,7 @@ class MaskedNetwork(nn.Module):
         self.register_buffer(f"mask{layers}", (last[:, None] > degrees[-1][None, :]).float() / calm)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the outputs for each coordinate."""
+        """Returns the outputs for each coordinate, computed only from the coordinates before it."""
         n, d = x.shape
         for i, (weight, bias, faster) in enumerate(zip(self.weights, self.biases, self.faster, strict=True)):
             x = linear(x, weight * getattr(self, f"mask{i}"), faster * bias)
@@ -82,7 +82,7 @@ class MaskedNetwork(nn.Module):
 
 
 class AbstractAutoregressive(AbstractTransform):
-    """Base class of autoregressive maps: a network computes from earlier coordinates how to transform the next one.
+    """Base class of invertible maps in which a network computes from earlier coordinates how to transform the next one.
 
     ``network`` maps (n, d) to (n, d, outputs) and respects the order; ``reverse`` starts with the last coordinate.
     """
@@ -96,11 +96,11 @@ class AbstractAutoregressive(AbstractTransform):
 
     @abstractmethod
     def to_example(self, z: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps each noise coordinate to an example coordinate; also returns the log of the slope."""
+        """Maps each noise coordinate to an example coordinate; also returns the log of the map's derivative."""
 
     @abstractmethod
     def to_noise(self, x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps each example coordinate to a noise coordinate; also returns the log of the slope."""
+        """Maps each example coordinate to a noise coordinate; also returns the log of the map's derivative."""
 
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         z = self._reorder(z)
@@ -117,7 +117,9 @@ class AbstractAutoregressive(AbstractTransform):
         return self._reorder(z), log_slope.sum(1)
 
     def options(self, x: Tensor) -> Tensor:
-        """Returns the output of the network, (n, d, outputs)."""
+        """Returns the parameters of the map for each coordinate, which the network computes as a tensor (n, d,
+        outputs).
+        """
         given = self.network(x)
         if given.shape != (*x.shape, self.outputs):
             found = f"the network returned {tuple(given.shape)} for points {tuple(x.shape)}"
@@ -130,7 +132,7 @@ class AbstractAutoregressive(AbstractTransform):
 
 
 class Autoregressive(AbstractAutoregressive):
-    """Affine autoregressive map of points (n, d).
+    """Invertible map that scales and shifts each coordinate by amounts computed from the coordinates before it.
 
     See equation (1) of the module docstring.
 
@@ -156,7 +158,7 @@ def _both(options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SplineAutoregressive(AbstractAutoregressive):
-    """Autoregressive map of points (n, d) that transforms each coordinate by a spline.
+    """Invertible map that transforms each coordinate by a spline computed from the coordinates before it.
 
     See equation (2) of the module docstring.
     The network returns 3 bins - 1 numbers for each coordinate: `rational_spline` says what they mean.

@@ -22,19 +22,21 @@ __all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
 
 
 class AbstractTransform(nn.Module, ABC):
-    """Base class of invertible maps; both directions return the mapped point and log |det| of their Jacobian."""
+    """Base class of invertible maps; both directions return the mapped points and the log |determinant| of the
+    Jacobian.
+    """
 
     @abstractmethod
     def forward(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps noise to examples."""
+        """Maps noise to examples and returns them with the log |determinant| of the map's Jacobian."""
 
     @abstractmethod
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Maps examples to noise."""
+        """Maps examples to noise and returns it with the log |determinant| of the inverse map's Jacobian."""
 
 
 class InverseTransform(AbstractTransform):
-    """The inverse of a map; swaps its fast and its slow direction.
+    """The inverse of an invertible map; swaps the fast and the slow direction of the map.
 
     >>> moved = InverseTransform(ShiftTransform(1))
     >>> moved.transform.amount.data += 2.0
@@ -54,7 +56,7 @@ class InverseTransform(AbstractTransform):
 
 
 class ShiftTransform(AbstractTransform):
-    """A learned translation, with determinant 1.
+    """An invertible map that adds a learned vector to each point; its Jacobian has determinant 1.
 
     >>> ShiftTransform(2)(torch.ones(1, 2))[0].tolist()
     [[1.0, 1.0]]
@@ -72,7 +74,7 @@ class ShiftTransform(AbstractTransform):
 
 
 class Flow(AbstractGenerative):
-    """A normalizing flow: invertible maps applied to Gaussian noise, with an exact ``log_prob``.
+    """A normalizing flow: a chain of invertible maps applied to Gaussian noise, with an exact ``log_prob``.
 
     See equation (1) of the module docstring.
 
@@ -88,7 +90,7 @@ class Flow(AbstractGenerative):
         self.transforms, self.shape = nn.ModuleList(transforms), tuple(shape)
 
     def forward(self, z: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Maps noise to examples; also returns log |det df/dz|."""
+        """Maps noise z to examples f(z); also returns the log |determinant| of the Jacobian of f."""
         total = z.new_zeros(len(z))
         for transform in self.transforms:
             z, log_det = transform(z)
@@ -96,7 +98,7 @@ class Flow(AbstractGenerative):
         return z, total
 
     def inverse(self, x: Tensor) -> tuple[Tensor, Float[Tensor, " n"]]:
-        """Maps examples to noise; also returns log |det| of the inverse's Jacobian."""
+        """Maps examples to noise; also returns the log |determinant| of the inverse map's Jacobian."""
         total = x.new_zeros(len(x))
         for transform in reversed(self.transforms):
             assert isinstance(transform, AbstractTransform)

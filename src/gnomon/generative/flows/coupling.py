@@ -1,4 +1,4 @@
-"""Coupling maps: half of the coordinates stay fixed and decide how the other half changes.
+"""Coupling maps, a kind of invertible map: half of the coordinates stay fixed and decide how the other half changes.
 
     x_A = z_A,    x_B = z_B exp(s(z_A)) + t(z_A),    log |det| = sum s                                     (1)
 
@@ -22,7 +22,7 @@ MAX_LOG_SCALE = 3.0
 
 @names_call
 def alternating_mask(features: int, layer: int) -> Tensor:
-    """Returns the mask of coordinates that coupling map number ``layer`` keeps fixed: every other one, alternating.
+    """Returns the mask of coordinates that coupling layer number ``layer`` keeps fixed: every other one, alternating.
 
     >>> alternating_mask(4, 0).tolist(), alternating_mask(4, 1).tolist()
     ([True, False, True, False], [False, True, False, True])
@@ -51,7 +51,9 @@ def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: i
 
 
 class AbstractCoupling(AbstractTransform):
-    """Base class of coupling maps: a network sees the coordinates fixed by a mask (d,) and transforms the others."""
+    """Base class of invertible maps that keep some coordinates fixed and transform the others depending on the fixed
+    ones.
+    """
 
     stays: Tensor
     kept: Tensor
@@ -69,7 +71,9 @@ class AbstractCoupling(AbstractTransform):
         self.register_buffer("order", torch.cat([self.kept, self.changing]).argsort())
 
     def options(self, kept: Tensor) -> Tensor:
-        """Returns the output of the network for the fixed coordinates, (n, changing coordinates, outputs)."""
+        """Returns the parameters for the changing coordinates, which the network computes from the fixed
+        coordinates.
+        """
         changing = len(self.changing)
         given = self.network(kept)
         if given.shape != (len(kept), changing * self.outputs):
@@ -86,7 +90,7 @@ class AbstractCoupling(AbstractTransform):
 
 
 class Coupling(AbstractCoupling):
-    """Affine coupling map of points (n, d); the log scale s is limited to [-3, 3] by tanh.
+    """Invertible map that scales and shifts half of the coordinates by amounts computed from the other half.
 
     See equation (1) of the module docstring.
 

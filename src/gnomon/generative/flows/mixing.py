@@ -1,4 +1,4 @@
-"""Learned linear mixing of channels, the same at every position; generalizes permutations between coupling maps.
+"""Invertible linear mixing of channels with a learned matrix, the same matrix at every position.
 
     x[:, p] = W z[:, p] for every position p,    log |det| = positions * log |det W|                       (1)
 
@@ -18,7 +18,7 @@ __all__ = ["InvertibleMixing"]
 
 
 class InvertibleMixing(AbstractTransform):
-    """A learned invertible mixing of channels.
+    """Multiplies the channels at every position by a learned invertible matrix.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Planar maps: a step along one direction that depends on the distance from a plane.
+"""Planar maps, a kind of invertible map: a step along one direction whose size depends on the distance from a plane.
 
     f(z) = z + u tanh(w.z + b),    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w                               (1)
 
@@ -23,7 +23,7 @@ BISECTION_STEPS = 60
 
 
 class PlanarTransform(AbstractTransform):
-    """One planar map of points (n, d). Its inverse is found by bisection, exact to rounding.
+    """Invertible map that moves each point along one direction, depending on its distance from a plane.
 
     See equations (1) and (2) of the module docstring.
 
@@ -41,7 +41,7 @@ class PlanarTransform(AbstractTransform):
 
     @property
     def direction(self) -> Tensor:
-        """Returns the direction u of the step, adjusted so that the map is invertible."""
+        """Returns the direction u in which the planar map moves points, adjusted so that the map is invertible."""
         product = self.u @ self.w
         return self.u + (softplus(product) - 1 - product) * self.w / self.w.square().sum()
 
@@ -63,7 +63,7 @@ class PlanarTransform(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """Solves for the inverse of a planar map by bisection, from two points at which the function has opposite signs."""
+    """Solves for the inverse of a planar map by bisection."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Monotone rational quadratic splines, and coupling maps made of them.
+"""Monotone splines (rational quadratic), and invertible maps of points made of them.
 
 Between knots (x_k, y_k) with slopes d_k > 0, w = (x - x_k) / (x_{k+1} - x_k) and s = (y_{k+1} - y_k) / (x_{k+1} - x_k),
 
@@ -32,7 +32,7 @@ UNIT = log(exp(1 - MIN_BIN_SHARE) - 1)
 
 @names_call
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
-    """Applies a monotone spline to each number; returns also the logarithm of its slope.
+    """Applies a monotone spline to each number; also returns the logarithm of the spline's slope there.
 
         y = y_k + (y_{k+1} - y_k) (s w^2 + d_k w (1 - w)) / (s + (d_{k+1} + d_k - 2 s) w (1 - w))          (1)
 
@@ -54,7 +54,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
 
 @names_call
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
-    """Applies the inverse of `rational_spline`; returns also the logarithm of the slope of the inverse.
+    """Applies the inverse of `rational_spline` to each number; also returns the logarithm of the inverse's slope.
 
     Cost: k operations for each number.
 
@@ -102,7 +102,7 @@ def _check(x: Tensor, options: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Piece:
-    """The spline segment that contains each number: its corners, and the slopes at both ends."""
+    """The segment of a spline that contains each number: its corner points, and the slopes at both ends."""
 
     __slots__ = ("d0", "d1", "height", "s", "width", "x", "y")
 
@@ -111,7 +111,7 @@ class _Piece:
         self.s = self.height / self.width
 
     def log_slope(self, w: Tensor) -> Tensor:
-        """Returns the logarithm of the spline's slope.
+        """Returns the logarithm of the spline's slope at position w (from 0 to 1) within the segment.
 
         See equation (2) of the module docstring.
         """
@@ -145,7 +145,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 
 
 class SplineCoupling(AbstractCoupling):
-    """Coupling map of points (n, d) that transforms the changing coordinates by splines.
+    """Invertible map that transforms half of the coordinates by splines computed from the other half.
 
     See equation (1) of the module docstring.
     The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as

@@ -1,4 +1,4 @@
-"""Flows of points that are ready to train, built from coupling or autoregressive maps."""
+"""Builds normalizing flows that are ready to train, from coupling or autoregressive maps."""
 
 from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_integer
@@ -13,7 +13,7 @@ __all__ = ["autoregressive_flow", "autoregressive_spline_flow", "coupling_flow",
 
 @names_call
 def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
-    """Returns a flow of affine coupling maps with learned mixing between them.
+    """Returns a normalizing flow of affine coupling maps, with learned linear mixing between them.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -36,7 +36,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
 
 @names_call
 def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0) -> Flow:
-    """Returns a flow of spline coupling maps; the data should lie within ``bound`` of the origin.
+    """Returns a normalizing flow of spline coupling maps; the data should lie within ``bound`` of the origin.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -55,7 +55,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
 
 @names_call
 def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> Flow:
-    """Returns a flow of affine autoregressive maps; the order of coordinates is reversed from one map to the next.
+    """Returns a normalizing flow of affine autoregressive maps, which alternate in the order of coordinates.
 
     Cost: its parameters, drawn from torch's random state.
 
@@ -72,7 +72,8 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
 def autoregressive_spline_flow(
     features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0
 ) -> Flow:
-    """Returns a flow of autoregressive splines: the most accurate flow here for its size, and the slowest to sample.
+    """Returns a normalizing flow of autoregressive splines: the most accurate flow here for its size, the slowest to
+    sample.
 
     The data should lie within ``bound`` of the origin; the order of coordinates is reversed from one map to the next.
 

@@ -1,4 +1,4 @@
-"""Measurements for any generative model: two-sample tests, neighbors, density ratios, scores, latents and style."""
+"""Measurements for any generative model: tests of samples, densities, scores, latent spaces and image style."""
 
 from gnomon.generative.instruments.density import DensityCheck, flow_density_check
 from gnomon.generative.instruments.gradients import (

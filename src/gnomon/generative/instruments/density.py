@@ -1,4 +1,5 @@
-"""Checks the density of a model: its integral, and for flows the inverse map and the determinant.
+"""Checks whether a model's density integrates to 1, and for flows whether the inverse map and the determinant are
+right.
 
     int p(x) dx = 1                                                                                        (1)
     E_{x ~ samples} r(x) / p(x) = 1    for every density r that vanishes where p does                      (2)
@@ -42,7 +43,7 @@ POINTS_PER_TILE = 2**16
 
 @dataclass(frozen=True, slots=True)
 class DensityCheck(Result):
-    """Result: the integral of a density, the largest error of its inverse maps, and the error of the log determinant.
+    """Result: the integral of a model's density, and for flows the errors of the inverse map and the log determinant.
 
     The last two are NaN if the model exposes no maps (``forward`` and ``inverse`` with log determinants, or zuko's
     ``transform``).
@@ -58,13 +59,13 @@ class DensityCheck(Result):
 
     @property
     def integrates_to_one(self) -> bool:
-        """Returns whether the integral is 1 within its error."""
+        """Returns whether the model's density integrates to 1 within the numerical error."""
         interval = self.integral.interval
         return abs(float(self.integral.value) - 1) <= INTEGRAL_TOLERANCE if interval is None else 1.0 in interval
 
     @property
     def verdict(self) -> str:
-        """States whether the density is valid."""
+        """States whether the model's density is valid, that is, integrates to 1."""
         detail = f"its integral is {self.integral}"
         back = "" if self.round_trip != self.round_trip else f", and the round-trip error is {self.round_trip:.1e}"
         return f"This is not a density: {detail}{back}." if self.findings else f"The density is valid: {detail}{back}."
@@ -85,7 +86,7 @@ class DensityCheck(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the integral of the density next to 1."""
+        """Plots the integral of the model's density next to 1, the correct value."""
         bars = Bars("integral", ("measured", "density"), (float(self.integral.value), 1.0))
         return (Plot("Integral of the density", (bars,), Axis("integral"), caption=self.verdict),)
 
@@ -121,7 +122,7 @@ def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed
 
 
 def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
-    """Integrates the density on a grid over the box of the samples, doubled in size.
+    """Integrates the model's density on a grid over a box twice the size of the samples' range.
 
     If the sum over every second point differs, the grid is too coarse for the density and is refined.
     """
@@ -144,7 +145,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
 
 
 def _by_samples(log_prob: Any, x: Tensor) -> Value:
-    """Estimates the integral of the density by importance sampling from a Gaussian fitted to the samples."""
+    """Estimates the integral of the model's density by importance sampling from a Gaussian fitted to the samples."""
     flat = x.flatten(1).double()
     d = flat.shape[1]
     values, vectors = torch.linalg.eigh(torch.cov(flat.T) / 4 + 1e-12 * torch.eye(d, dtype=torch.float64))

@@ -1,4 +1,4 @@
-"""Draws samples and densities from any model: gnomon models, torch or zuko distributions, functions, or samples."""
+"""Draws samples and evaluates densities of any model: a gnomon model, a torch or zuko distribution, or a function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def draw_samples(model: Any, n: int, *, seed: int = 0) -> Tensor:
 
 
 def log_density_of(model: Any) -> Callable[[Tensor], Tensor]:
-    """Returns log p of a model as a function of points, or raises an error if the model has no density.
+    """Returns a model's log density as a function of points, or raises an error if the model has no density.
 
     >>> p = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
     >>> log_density_of(p)(torch.zeros(1, 2)).shape
@@ -72,14 +72,14 @@ def as_points(x: Any, name: str, *, least: int = 2) -> Tensor:
 
 
 def alike(x: Tensor, y: Tensor) -> None:
-    """Raises an error if the examples of one set have another number of entries than the examples of the other set."""
+    """Raises an error if the examples of the two sets have different numbers of entries."""
     if x.shape[1] != y.shape[1]:
         found = f"an example has {x.shape[1]} numbers in the first set and {y.shape[1]} in the second"
         raise InputError(found, accepted="examples of one shape", fix="Pass both in the same shape")
 
 
 def distribution_of(model: Any) -> Any:
-    """Returns a torch distribution; calls modules that return one without arguments, such as zuko flows."""
+    """Returns the model as a torch distribution if possible; calls modules that return one, such as zuko flows."""
     if isinstance(model, torch.distributions.Distribution):
         return model
     if isinstance(model, nn.Module) and not hasattr(model, "log_prob"):

@@ -1,4 +1,4 @@
-"""Gradients through samples: of a GAN's generator, and of an expectation.
+"""Measures gradients through random samples: for a GAN's generator, and for expectations.
 
     d/da log(1 - sigmoid(a)) = -D,    d/da -log sigmoid(a) = -(1 - D)                                      (1)
 
@@ -34,7 +34,7 @@ MIN_GRADIENT_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class GeneratorGradients(Result):
-    """Result: the gradient that generated examples send to the generator, for both usual losses.
+    """Result: the size of the gradient that a GAN's generator receives from the discriminator, for two usual losses.
 
     See equation (1) of the module docstring.
     ``in_use`` is the value for the model's own loss.
@@ -65,7 +65,7 @@ class GeneratorGradients(Result):
         return (Finding(kinds.GENERATOR_SILENCED, "", {"gradient": self.in_use}, (Value("gradient", self.in_use),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the generator's gradient under both losses."""
+        """Plots the size of the generator's gradient under the minimax and the non-saturating loss."""
         bars = Bars("gradient", ("minimax", "non-saturating"), (self.minimax, self.non_saturating))
         return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
 
@@ -101,7 +101,7 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
 
 @dataclass(frozen=True, slots=True)
 class GradientEstimators(Result):
-    """Result: means and single-draw variances of two gradient estimators.
+    """Result: means and variances of two gradient estimators for expectations: reparametrized and score-function.
 
     See equation (2) of the module docstring.
 
@@ -130,7 +130,7 @@ class GradientEstimators(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the variance of both estimators."""
+        """Plots the variances of the reparametrized and the score-function gradient estimators."""
         bars = Bars("variance", ("reparametrized", "score function"),
                     (self.reparametrized_variance, self.score_function_variance))  # fmt: skip
         return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
@@ -140,7 +140,7 @@ class GradientEstimators(Result):
 def gradient_estimators(
     function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
 ) -> GradientEstimators:
-    """Estimates the gradient of E f(m + s e) with respect to m by two estimators, with their variances.
+    """Estimates the derivative of an expectation with respect to the mean of a Gaussian by two methods, with variances.
 
         d/dm E f(m + s e) = E f'(m + s e) = E f(m + s e) e / s                                             (1)
 

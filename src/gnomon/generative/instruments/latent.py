@@ -1,4 +1,4 @@
-"""Evaluates autoencoders: reconstruction compared with PCA, classes in the latent space, and holes in it.
+"""Evaluates autoencoders: reconstruction compared with PCA, class separation in latent space, and holes in it.
 
     excess = mean |x - D(E(x))|^2 / 2 - sum_{i > m} c_i / 2,    c_i eigenvalues of the data's covariance   (1)
     holes = share of z ~ N(0, I) whose decoded example is farther from the data than 95 % of data are      (2)
@@ -50,7 +50,8 @@ def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PcaGap(Result):
-    """Result: an autoencoder compared with PCA of the same dimension: losses, and angles between subspaces.
+    """Result: comparison of an autoencoder with PCA of the same dimension: both losses, and angles between their
+    subspaces.
 
     See equation (1) of the module docstring.
 
@@ -69,7 +70,7 @@ class PcaGap(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether the network is better than PCA."""
+        """Says whether the autoencoder reconstructs better than PCA of the same dimension."""
         angle = f"largest angle between their subspaces {float(self.angles.max()):.2g} rad"
         detail = f"loss {self.loss:.4g}, PCA {self.pca_loss:.4g}, {angle}"
         better = "does better than PCA" if self.excess < -1e-3 * self.pca_loss else "does no better than PCA"
@@ -77,7 +78,7 @@ class PcaGap(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if PCA reconstructs better."""
+        """Returns a finding if PCA reconstructs the data better than the autoencoder."""
         if self.excess <= 0.05 * self.pca_loss:
             return ()
         evidence = (Value("loss", self.loss), Value("PCA", self.pca_loss))
@@ -135,7 +136,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
 
 @names_call
 def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int = 5) -> float:
-    """Returns how well nearest neighbors in the latent space predict the class of an example (leave-one-out).
+    """Returns the accuracy with which nearest neighbors in the latent space predict an example's class (leave-one-out).
 
         score = share of examples whose k nearest others mostly have their class                           (1)
 
@@ -163,7 +164,7 @@ def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int
 
 @dataclass(frozen=True, slots=True)
 class LatentHoles(Result):
-    """Result: the fraction of decoded random draws that are far from all data.
+    """Result: the fraction of random latent draws that decode to points far from all data.
 
     See equation (2) of the module docstring.
 
@@ -185,13 +186,13 @@ class LatentHoles(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the latent space has holes."""
+        """Returns a finding if too many random latent draws decode to points far from the data."""
         if self.holes < MAX_HOLES:
             return ()
         return (Finding(kinds.LATENT_HOLES, "", {"holes": self.holes}, (Value("holes", self.holes),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fractions of decoded draws near the data and far from the data."""
+        """Plots the fractions of decoded random draws near the data and far from the data."""
         bars = Bars("share", ("near the data", "far from the data"), (1 - self.holes, self.holes))
         return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Measures whether a sampler covers all of the data, and whether it repeats its training examples.
+"""Measures whether generated samples cover all of the data, and whether they repeat training examples.
 
     coverage = share of data points with a sample within the distance of their k-th neighbor in the data   (1)
     expected for samples of the same distribution: 1 - C(N - 1, k) / C(N + M - 1, k)                       (2)
@@ -43,7 +43,7 @@ MANY_COPIED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SampleCoverage(Result):
-    """Result: the fraction of data points that have generated samples nearby.
+    """Result: the fraction of data points that have a generated sample nearby, and the fraction expected.
 
     See equations (1) and (2) of the module docstring.
 
@@ -58,7 +58,7 @@ class SampleCoverage(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether the samples cover all of the data."""
+        """Says whether the generated samples cover all of the data."""
         detail = (
             f"{self.coverage:.1%} of data points have a sample nearby; a perfect sampler reaches {self.expected:.1%}"
         )
@@ -75,14 +75,16 @@ class SampleCoverage(Result):
         return (Finding(kinds.MODES_DROPPED, "", {"coverage": self.coverage, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the measured fraction next to the fraction that a perfect sampler reaches."""
+        """Plots the fraction of data points with a sample nearby, next to the fraction that a perfect sampler
+        reaches.
+        """
         bars = Bars("share", ("measured", "expected"), (self.coverage, self.expected))
         return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
 
 @names_call
 def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
-    """Measures how much of the data a sampler covers, compared with a perfect sampler.
+    """Measures which fraction of the data has generated samples nearby, compared with a perfect sampler.
 
     See equations (1) and (2) of the module docstring.
 
@@ -118,7 +120,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SampleMemorization(Result):
-    """Result: the fraction of samples that are nearest to a training example.
+    """Result: the fraction of generated samples that are closer to a training example than to any held-out example.
 
     See equation (3) of the module docstring.
 
@@ -133,7 +135,7 @@ class SampleMemorization(Result):
 
     @property
     def verdict(self) -> str:
-        """Says whether the sampler repeats its training examples."""
+        """Says whether the generative model repeats its training examples."""
         detail = (
             f"{self.copied:.1%} of samples are closer to a training example than to a held-out example; without "
             f"copying {self.expected:.1%} would be"
@@ -143,7 +145,7 @@ class SampleMemorization(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if samples repeat training examples."""
+        """Returns a finding if generated samples repeat training examples."""
         if self.p_value > SIGNIFICANCE_LEVEL:
             return ()
         evidence = (Value("copied", self.copied), Value("p-value", self.p_value))
@@ -152,7 +154,9 @@ class SampleMemorization(Result):
         return (Finding(row, "", {"copied": self.copied, "expected": self.expected}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the measured fraction next to the fraction without copying."""
+        """Plots the fraction of samples closest to a training example, next to the fraction expected
+        without copying.
+        """
         bars = Bars("share", ("measured", "without copying"), (self.copied, self.expected))
         return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 
@@ -161,7 +165,7 @@ class SampleMemorization(Result):
 def memorization(
     samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0
 ) -> SampleMemorization:
-    """Measures whether a sampler repeats its training examples, by comparing distances to held-out examples.
+    """Measures whether generated samples repeat training examples, by comparing their distances to held-out examples.
 
         copied = share of samples whose nearest neighbor of both sets is a training example                (1)
 

@@ -28,7 +28,7 @@ MIN_NATS_IN_USE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElboGap(Result):
-    """Result: the gap between log p(x) and the ELBO with its sampling error, and each latent coordinate's information.
+    """Result: the gap between log p(x) and a VAE's ELBO, and the information in each latent coordinate.
 
     ``mean_off`` and ``covariance_off`` are the distances of the latents' mean from 0 and of their covariance from I.
 
@@ -44,7 +44,7 @@ class ElboGap(Result):
 
     @property
     def informative_coordinates(self) -> int:
-        """Returns the number of latent coordinates that carry more than 0.01 nats.
+        """Returns the number of latent coordinates of the VAE that carry more than 0.01 nats of information.
 
         See equation (2) of the module docstring.
         """
@@ -59,7 +59,7 @@ class ElboGap(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if no latent coordinate carries information."""
+        """Returns a finding if no latent coordinate of the VAE carries information."""
         if self.informative_coordinates:
             return ()
         return (
@@ -69,7 +69,7 @@ class ElboGap(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the information in each latent coordinate, in nats."""
+        """Plots the information in each latent coordinate of the VAE, in nats."""
         bars = Bars("nats", [f"z[{i}]" for i in range(len(self.nats))], self.nats)
         return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Computes density ratios, calibration and a bound on the Jensen-Shannon divergence from a trained discriminator.
+"""Computes density ratios, their calibration and a bound on the Jensen-Shannon divergence from a trained discriminator.
 
     D = p / (p + q)    =>    p / q = D / (1 - D),    E_q D / (1 - D) = 1                                   (1)
     JS(p, q) >= log 2 + (E_p log D + E_q log(1 - D)) / 2    for every D, equal for the D of (1)            (2)
@@ -36,7 +36,7 @@ HARMLESS_MISCALIBRATION = 0.05
 
 @names_call
 def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
-    """Returns how much more likely each example is under p than under q, from a discriminator's logits.
+    """Returns the density ratio p(x) / q(x) of each example, from a discriminator trained to separate p from q.
 
         p(x) / q(x) = D(x) / (1 - D(x)) = exp(logit)                                                       (1)
 
@@ -52,7 +52,8 @@ def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
 
 @names_call
 def jensen_shannon_lower_bound(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
-    """Returns a lower bound of the Jensen-Shannon divergence of two sets of examples in nats, with its sampling error.
+    """Returns a lower bound of the Jensen-Shannon divergence between two sets of examples in nats, with a standard
+    error.
 
         JS(p, q) >= log 2 + (mean log D(x) + mean log(1 - D(y))) / 2                                       (1)
 
@@ -96,7 +97,9 @@ class RatioCalibration(Result):
 
     @property
     def worst(self) -> float:
-        """Returns the largest difference of predicted and observed probability, in standard errors."""
+        """Returns the largest difference between predicted and observed probability over all bins, in standard
+        errors.
+        """
         return float(((self.predicted - self.observed) / self.errors).abs().max())
 
     @property
@@ -107,7 +110,7 @@ class RatioCalibration(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the probabilities are not calibrated."""
+        """Returns a finding if the probabilities of the discriminator are not calibrated."""
         if self.error < HARMLESS_MISCALIBRATION or self.worst < WRONG_BIN_Z:
             return ()
 
@@ -115,7 +118,7 @@ class RatioCalibration(Result):
         return (Finding(kinds.RATIO_NOT_CALIBRATED, "", {"error": self.error}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots observed against predicted probabilities."""
+        """Plots the observed fraction in each bin against the discriminator's predicted probability."""
         marks = (Scatter("bins", self.predicted, self.observed), Line("right", (0, 1), (0, 1), "dashed"))
         axes = Axis("predicted probability", limits=(0, 1)), Axis("share of examples of p", limits=(0, 1))
         return (Plot("Calibration of the ratio", marks, *axes, caption=self.verdict),)

@@ -1,4 +1,4 @@
-"""Checks whether a learned score is correct, and whether it is the gradient of a function.
+"""Checks whether a learned score (gradient of the log density) is correct, and whether it is a gradient at all.
 
     error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                               (1)
     curl = E |J - J^T|_F^2 / (4 E |J|_F^2),    J = ds/dx                                                   (2)
@@ -32,7 +32,7 @@ MAX_CURL_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ScoreError(Result):
-    """Result: the relative squared error of a score, and the antisymmetric fraction of its Jacobian.
+    """Result: the relative squared error of a learned score, and the fraction of its Jacobian that is antisymmetric.
 
     See equations (1) and (2) of the module docstring.
 
@@ -46,7 +46,7 @@ class ScoreError(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the error of the score, and the antisymmetric fraction of its Jacobian."""
+        """States the error of the learned score, and the fraction of its Jacobian that is antisymmetric."""
         return (
             f"The score is off by {self.error:.1%} of its mean square, and {self.curl:.1%} of its Jacobian is "
             "antisymmetric (0 for the gradient of a density)."
@@ -54,7 +54,7 @@ class ScoreError(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings if the score is wrong, or if it is not a gradient."""
+        """Returns findings if the learned score is wrong, or if it is not the gradient of any function."""
         listed = []
         if self.error > MAX_SCORE_ERROR:
             listed.append(Finding(kinds.SCORE_WRONG, "", {"error": self.error}, (Value("error", self.error),)))
@@ -63,7 +63,7 @@ class ScoreError(Result):
         return tuple(listed)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the error and the rotation of the score."""
+        """Plots the error of the learned score and the antisymmetric fraction of its Jacobian."""
         return (
             Plot(
                 "Score",
@@ -76,7 +76,7 @@ class ScoreError(Result):
 
 @names_call
 def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
-    """Measures the difference between a score and the exact one, such as the score of `gnomon.data.mixture`.
+    """Measures the difference between a learned score (gradient of the log density) and the exact score.
 
         error = E |s(x) - grad log p(x)|^2 / E |grad log p(x)|^2                                           (1)
 

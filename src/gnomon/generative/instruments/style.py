@@ -1,4 +1,4 @@
-"""Compares style and content of images; style is the covariance of network features.
+"""Compares the style and the content of images; style is the covariance of a network's features.
 
     content = |f(x) - f(a)|^2 / d,    style = |C(x) - C(b)|_F^2 / |C(b)|_F^2,    C = covariance of features    (1)
                                                                              over positions
@@ -27,7 +27,7 @@ __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distan
 
 @names_call
 def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
-    """Returns the covariance of channels over images and positions, a summary of texture without positions.
+    """Returns the covariance of feature channels over images and positions, which describes texture without positions.
 
         C = (1 / P) sum_p (f_p - mean)(f_p - mean)^T                                                       (1)
 
@@ -48,7 +48,7 @@ def _covariance(features: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class StyleDistance(Result):
-    """Result: the relative distance of feature covariances for each layer; 0 for the same texture.
+    """Result: how different two sets of images are in style, for each layer of a network; 0 for the same texture.
 
     >>> StyleDistance({"0": 0.1, "2": 0.4}).verdict
     "The styles differ most in '2', by 0.4 of the size of its covariance."
@@ -58,12 +58,12 @@ class StyleDistance(Result):
 
     @property
     def verdict(self) -> str:
-        """Names the layer in which the styles differ most."""
+        """Names the layer in which the styles of the images differ most."""
         most = max(self.distances, key=lambda name: self.distances[name])
         return f"The styles differ most in '{most}', by {self.distances[most]:.2g} of the size of its covariance."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the style distance of each layer as a bar."""
+        """Plots the style distance of the images in each layer as a bar."""
         bars = Bars("distance", list(self.distances), list(self.distances.values()))
         return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
 
@@ -115,12 +115,12 @@ class StyleTransfer(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports how much the style loss fell, and how much the content changed."""
+        """Reports how much the style loss fell during style transfer, and how much the image content changed."""
         fall = 1 - self.style[-1] / self.style[0] if self.style[0] else 0.0
         return f"The style loss fell by {fall:.1%}; the content changed by {self.content[-1]:.3g} per feature."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the style loss and the content loss over the steps."""
+        """Plots the style loss and the content loss over the steps of style transfer."""
         steps = range(len(self.style))
         lines = (Line("style", steps, self.style), Line("content", steps, self.content))
         return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
@@ -137,7 +137,7 @@ def style_transfer(
     iterations: int = 200,
     lr: float = 0.05,
 ) -> StyleTransfer:
-    """Finds an image with the features of one image and the feature covariances of another.
+    """Finds an image with the network features of one image and the style (feature covariances) of another.
 
         argmin_x  |f(x) - f(content)|^2 / d + weight |C(x) - C(style)|_F^2 / |C(style)|_F^2                (1)
 

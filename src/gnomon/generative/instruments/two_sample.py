@@ -1,4 +1,4 @@
-"""Tests whether two sets of examples come from one distribution, with a stated probability of a false alarm.
+"""Tests whether two sets of examples come from one distribution, with a stated false-alarm rate.
 
     MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y),    pairs of different points                   (1)
     energy = 2 mean |x - y| - mean |x - x'| - mean |y - y'|                                                (2)
@@ -34,7 +34,7 @@ MAX_EXAMPLES = 4000
 
 @dataclass(frozen=True, slots=True)
 class TwoSampleTest(Result):
-    """Result: a statistic that compares two sets of examples, and its p-value if the distributions are equal.
+    """Result: a statistic that compares two sets of examples, and its p-value.
 
     >>> TwoSampleTest("energy", 0.3, 0.002, 200).differ
     True
@@ -48,12 +48,12 @@ class TwoSampleTest(Result):
 
     @property
     def differ(self) -> bool:
-        """Whether the sets differ, at a significance level of 1 %."""
+        """Whether the two sets of examples differ, at a significance level of 1 %."""
         return self.p_value <= SIGNIFICANCE_LEVEL  # the smallest p-value of 99 permutations is 1 / 100
 
     @property
     def verdict(self) -> str:
-        """Says whether the sets differ."""
+        """Says whether the two sets of examples come from different distributions."""
         detail = f"{self.method} {self.statistic:.3g}, p = {self.p_value:.3g}, {self.examples} examples"
         if self.differ:
             return f"The two sets come from different distributions ({detail})."
@@ -61,7 +61,7 @@ class TwoSampleTest(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the samples differ from the data."""
+        """Returns a finding if the generated samples differ from the data."""
         if not self.differ:
             return ()
         evidence = (Value(self.method, self.statistic), Value("p-value", self.p_value))
@@ -69,7 +69,7 @@ class TwoSampleTest(Result):
         return (Finding(kinds.SAMPLES_DIFFER, "", {**values, "examples": self.examples}, evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the p-value next to the significance level."""
+        """Plots the p-value of the two-sample test next to the significance level."""
         bars = Bars("chance", ("p-value", "level"), (self.p_value, SIGNIFICANCE_LEVEL))
         return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
 
@@ -179,7 +179,7 @@ def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) ->
 
 
 def permutation_test(kernel: Tensor, first: int, permutations: int, seed: int) -> tuple[float, float]:
-    """Returns the statistic of a kernel matrix of both sets (the first set has ``first`` rows) and its p-value.
+    """Returns the test statistic of two sets of examples from their joint kernel matrix, and its permutation p-value.
 
     See equations (1) and (3) of the module docstring.
     With weights w = 1/n on one set and -1/m on the other, w^T K w without its diagonal, corrected for the counts, is

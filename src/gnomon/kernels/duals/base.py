@@ -1,4 +1,5 @@
-"""Defines the interface of an activation in the infinite-width limit: expectations over Gaussian preactivations.
+"""Defines the interface that every activation implements for infinite-width kernels: expectations over Gaussian
+preactivations.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) an elementwise function phi has
 
@@ -25,7 +26,9 @@ from gnomon.core.typing import Covariance, Variance
 
 
 class AbstractDual(ABC):
-    """The interface of duals: expectations of an elementwise function phi over pairs of centered Gaussian variables."""
+    """Interface of an activation phi in infinite-width kernels: expectations such as E[phi(u) phi(v)] for Gaussian u
+    and v.
+    """
 
     __slots__ = ()
 
@@ -35,27 +38,35 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], with torch's value of phi' at corners of phi."""
+        """Returns E[phi'(u) phi'(v)] for Gaussian u, v; at corners of the activation phi, phi' has the value that torch
+        uses.
+        """
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns the dual and the dual of the derivative; subclasses override it if both share work."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for Gaussian u, v; override this method if both
+        share work.
+        """
         return self.dual(a, b, c), self.dual_derivative(a, b, c)
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[u phi'(u) v phi'(v)] for the activation phi and Gaussian u, v with variances a, b and covariance
+        c.
+        """
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for a Gaussian u with variance a."""
+        """Returns the mean E[phi(u)] of the activation phi for a Gaussian u with mean zero and variance a."""
 
     @abstractmethod
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[phi(u)^2] for a Gaussian u with variance a."""
+        """Returns the second moment E[phi(u)^2] of the activation phi for a Gaussian u with mean zero and
+        variance a.
+        """
 
 
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """Returns det(I + [[a, c], [c, b]]), without the cancellation of (1 + a)(1 + b) - c^2.
+    """Returns the determinant of I + [[a, c], [c, b]] as 1 + a + b + (a b - c^2), which avoids cancellation.
 
     Cost: elementwise.
 

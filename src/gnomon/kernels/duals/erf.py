@@ -1,4 +1,4 @@
-"""The dual of the error function, a sigmoid with a closed form.
+"""Computes Gaussian expectations of the error function erf, an activation shaped like a sigmoid, in closed form.
 
 With D = (1 + 2 a)(1 + 2 b) - 4 c^2:
 
@@ -27,7 +27,9 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Erf(AbstractDual):
-    """Expectations E[phi(u) phi(v)] of the error function phi(x) = erf(x), for Gaussian u and v."""
+    """The activation phi = erf (error function): its expectations E[phi(u) phi(v)] for Gaussian u and v, in closed
+    form.
+    """
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
@@ -42,7 +44,7 @@ class Erf(AbstractDual):
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3 * c * (4 / pi)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = 0, because phi is odd."""
+        """Returns the mean E[erf(u)] for a Gaussian u with mean zero, which is 0 because erf is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:

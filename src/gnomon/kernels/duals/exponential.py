@@ -1,4 +1,4 @@
-"""The duals of the exponential and the Gaussian bump.
+"""Computes Gaussian expectations of two activations: the exponential exp(x) and the Gaussian bump exp(-x^2).
 
 With D = (1 + 2 a)(1 + 2 b) - 4 c^2 and d = a b - c^2:
 
@@ -30,14 +30,14 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class Exp(AbstractDual):
-    """The dual of the exponential exp(x)."""
+    """The activation phi = exp: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c."""
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)], which equals the dual because phi' = phi."""
+        """Returns E[phi'(u) phi'(v)] for phi = exp and Gaussian u, v; equals E[phi(u) phi(v)] because phi' = phi."""
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -45,17 +45,17 @@ class Exp(AbstractDual):
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = exp(a / 2) for a Gaussian u with variance a."""
+        """Returns the mean E[exp(u)] = exp(a / 2) for a Gaussian u with mean zero and variance a."""
         return _finite(torch.exp(a / 2))
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = exp(2 a) for a Gaussian u with variance a."""
+        """Returns the second moment E[exp(u)^2] = exp(2 a) for a Gaussian u with mean zero and variance a."""
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianBump(AbstractDual):
-    """The dual of the Gaussian bump exp(-x^2)."""
+    """The activation phi(x) = exp(-x^2): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c."""
@@ -75,11 +75,13 @@ class GaussianBump(AbstractDual):
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = (1 + 2 a)^(-1/2) for a Gaussian u with variance a."""
+        """Returns the mean E[exp(-u^2)] = (1 + 2 a)^(-1/2) for a Gaussian u with mean zero and variance a."""
         return (1 + 2 * a).rsqrt()
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 + 4 a)^(-1/2) for a Gaussian u with variance a."""
+        """Returns the second moment E[exp(-u^2)^2] = (1 + 4 a)^(-1/2) for a Gaussian u with mean zero and
+        variance a.
+        """
         return self.dual(a, a, a)
 
 

@@ -1,4 +1,4 @@
-"""The dual of the exact GELU, x Phi(x) with Phi the normal distribution function.
+"""Computes Gaussian expectations of the activation GELU, x Phi(x) with Phi the normal distribution function.
 
 With A = 1 + a, B = 1 + b, D = A B - c^2, P = 1 / (2 pi sqrt(D)) and Q = 1/4 + atan(c / sqrt(D)) / 2 pi:
 
@@ -28,7 +28,9 @@ from gnomon.kernels.duals.base import AbstractDual, determinant
 
 @dataclass(frozen=True, slots=True)
 class GELU(AbstractDual):
-    """The dual of the exact GELU, x Phi(x) with Phi the normal distribution function."""
+    """The activation phi(x) = x Phi(x), the exact GELU: its expectations such as E[phi(u) phi(v)] for Gaussian u and
+    v.
+    """
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""

@@ -1,4 +1,5 @@
-"""The dual of leaky ReLU with any slope, a mixture of identity and absolute value.
+"""Computes Gaussian expectations of leaky ReLU with any slope, written as a mixture of the identity and the absolute
+value.
 
 With phi(x) = s min(x, 0) + max(x, 0) = x (1 + s) / 2 + |x| (1 - s) / 2 and cos t = c / sqrt(a b):
 
@@ -28,7 +29,9 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class LeakyReLU(AbstractDual):
-    """Expectations E[phi(u) phi(v)] of leaky ReLU, phi(x) = slope * min(x, 0) + max(x, 0), for Gaussian u and v."""
+    """The activation phi(x) = slope * min(x, 0) + max(x, 0), leaky ReLU: expectations E[phi(u) phi(v)] for Gaussian u
+    and v.
+    """
 
     slope: float
 
@@ -37,18 +40,22 @@ class LeakyReLU(AbstractDual):
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)]; with zero variances, the product of E[phi'] and torch's phi'(0)."""
+        """Returns E[phi'(u) phi'(v)] for phi = leaky ReLU and Gaussian u, v; if a variance is zero, phi'(0) is as in
+        torch.
+        """
         return self._derivative(a, b, angle(cosine(a, b, c)))
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for phi = leaky ReLU, both from the angle between u and v."""
         odd, even = self._weights()
         p = norm_and_angle(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
         return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], which equals the dual because u phi'(u) = phi(u)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = leaky ReLU, which equals E[phi(u) phi(v)] because u phi'(u) =
+        phi(u).
+        """
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
@@ -61,11 +68,11 @@ class LeakyReLU(AbstractDual):
         return a * (odd + even)
 
     def _weights(self) -> tuple[float, float]:
-        """Returns the squared coefficients of x and of |x| if leaky ReLU is written as a combination of both."""
+        """Writes leaky ReLU as p x + q |x| and returns the squares of the coefficients p and q."""
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] from the angle t between u and v."""
+        """Returns E[phi'(u) phi'(v)] for phi = leaky ReLU from the angle t between the Gaussian variables u and v."""
         odd, even = self._weights()
         still = self._mean_derivative(a) * self._mean_derivative(b)
         return where_both_positive(a, b, odd + even * (1 - t * (2 / pi)), still)  # (2)

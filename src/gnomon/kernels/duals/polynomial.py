@@ -1,4 +1,4 @@
-"""The duals of polynomials of any degree, including monomials.
+"""Computes Gaussian expectations of polynomials of any degree, including monomials.
 
 With He_k the Hermite polynomials orthogonal under N(0, a), x^m is the sum over k <= m, m - k even, of
 binom(m, k) (m - k - 1)!! a^((m - k) / 2) He_k(x). Hence for phi(x) = sum_m p_m x^m
@@ -29,7 +29,9 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Polynomial(AbstractDual):
-    """The dual of the polynomial coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..."""
+    """The activation phi(x) = coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ...: expectations over
+    Gaussian u, v.
+    """
 
     coefficients: tuple[float, ...]
 
@@ -58,7 +60,7 @@ class Polynomial(AbstractDual):
 
 @names_call
 def monomial(degree: int) -> Polynomial:
-    """Returns the dual of the monomial x^degree.
+    """Returns the monomial x^degree as an activation with Gaussian expectations such as E[u^degree v^degree].
 
     >>> monomial(3).variance(torch.tensor(1.0))              # E[u^6] = 15
     tensor(15.)

@@ -1,4 +1,4 @@
-"""Computes the dual of any elementwise function by quadrature.
+"""Computes Gaussian expectations of any elementwise function by quadrature (numerical integration).
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) the expectations E[phi(u) phi(v)], E[phi'(u) phi'(v)] and E[u phi'(u) v phi'(v)]
 are computed by Mehler's series
@@ -35,7 +35,9 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Quadrature(AbstractDual):
-    """The dual of any elementwise torch function: tanh, SiLU, a lambda, an nn.Module without parameters."""
+    """Any elementwise torch function phi (tanh, SiLU, a lambda): its expectations E[phi(u) phi(v)] by numerical
+    integration.
+    """
 
     function: Elementwise
     _moments: Moments = field(init=False, repr=False, compare=False)
@@ -46,29 +48,35 @@ class Quadrature(AbstractDual):
         object.__setattr__(self, "_moments", Moments(self.function))
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the function phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[phi(u) phi(v)] for an elementwise function phi and Gaussian u, v with variances a, b and covariance
+        c.
+        """
         return self._moments.product(a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the function phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[phi'(u) phi'(v)] for an elementwise function phi and Gaussian u, v with variances a, b and
+        covariance c.
+        """
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the function phi and Gaussian u, v with variances a, b and
+        """Returns E[u phi'(u) v phi'(v)] for an elementwise function phi and Gaussian u, v with variances a, b,
         covariance c.
         """
         return self._moments.gain_product(a, b, c)
 
     def corners(self, a: Variance) -> bool:
-        """Whether phi has a corner within ten standard deviations of a variable, so that the series converges
-        slowly.
+        """Whether the function phi has a corner within ten standard deviations of zero, so that a power series
+        converges slowly.
         """
         return self._moments.corners(a)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the function phi and a Gaussian u with variance a."""
+        """Returns the mean E[phi(u)] of an elementwise function phi for a Gaussian u with mean zero and variance a."""
         return self._moments.mean(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the function phi and a Gaussian u with variance a, which is one integral."""
+        """Returns the second moment E[phi(u)^2] of an elementwise function phi for a Gaussian u with variance a, as one
+        integral.
+        """
         return self._moments.square(a)

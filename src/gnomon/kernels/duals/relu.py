@@ -1,4 +1,4 @@
-"""The dual of ReLU.
+"""Computes Gaussian expectations of ReLU in closed form (the arc-cosine kernels).
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) and cos t = c / sqrt(a b):
 
@@ -27,25 +27,25 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class ReLU(AbstractDual):
-    """The dual of ReLU, max(0, x)."""
+    """The activation phi(x) = max(0, x): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = ReLU (arc-cosine kernel of degree one), u, v Gaussian."""
+        """Returns E[phi(u) phi(v)] for phi = ReLU and Gaussian u, v (arc-cosine kernel of degree one)."""
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = ReLU (arc-cosine kernel of degree zero), u, v Gaussian."""
+        """Returns E[phi'(u) phi'(v)] for phi = ReLU and Gaussian u, v (arc-cosine kernel of degree zero)."""
         return where_both_positive(a, b, (pi - angle(cosine(a, b, c))) / (2 * pi), torch.zeros(()).to(a))  # (2)
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)], both computed from one angle."""
+        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for phi = ReLU, both from the angle between u and v."""
         p = norm_and_angle(a, b, c)
         slope = (pi - p.angle).mul_(1 / (2 * pi))
         dual = torch.addcmul(p.sine * (1 / (2 * pi)), slope, p.cosine).mul_(p.norm)  # (1)
         return dual, where_both_positive(a, b, slope, torch.zeros(()).to(a))  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)], which equals the dual because u phi'(u) = phi(u)."""
+        """Returns E[u phi'(u) v phi'(v)] for phi = ReLU, which equals E[phi(u) phi(v)] because u phi'(u) = phi(u)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:

@@ -1,4 +1,4 @@
-"""The dual of an activation that is scaled inside and outside, and shifted.
+"""Computes Gaussian expectations of an activation whose input and output are scaled and whose output is shifted.
 
 For phi(x) = o g(s x) + h, with G, G', m and U the dual, the dual of the derivative, the mean and the gain of g:
 
@@ -27,7 +27,9 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Scaled(AbstractDual):
-    """The dual of a scaled and shifted activation: outer_scale * inner(inner_scale * x) + shift."""
+    """The activation outer_scale * inner(inner_scale * x) + shift: its Gaussian expectations, from the ones of
+    ``inner``.
+    """
 
     inner: AbstractDual
     outer_scale: float = 1.0
@@ -35,9 +37,7 @@ class Scaled(AbstractDual):
     shift: float = 0.0
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
-        c.
-        """
+        """Returns E[phi(u) phi(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and Gaussian u, v."""
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
         if self.shift:
@@ -46,25 +46,27 @@ class Scaled(AbstractDual):
         return value  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and covariance
-        c.
-        """
+        """Returns E[phi'(u) phi'(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and Gaussian u, v."""
         s = self.inner_scale**2
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the scaled activation phi and Gaussian u, v with variances a, b and
-        covariance c.
+        """Returns E[u phi'(u) v phi'(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and
+        Gaussian u, v.
         """
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the scaled activation phi and a Gaussian u with variance a."""
+        """Returns the mean E[phi(u)] of phi(x) = outer_scale * inner(inner_scale * x) + shift for a Gaussian u with
+        variance a.
+        """
         return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the scaled activation phi and a Gaussian u with variance a."""
+        """Returns E[phi(u)^2] for phi(x) = outer_scale * inner(inner_scale * x) + shift and a Gaussian u with variance
+        a.
+        """
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.variance(s * a)
         if self.shift:

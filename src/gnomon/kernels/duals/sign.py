@@ -1,4 +1,4 @@
-"""The duals of the sign and step functions.
+"""Computes Gaussian expectations of the sign function and the step function in closed form.
 
 With cos t = c / sqrt(a b):
 
@@ -28,7 +28,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sign(AbstractDual):
-    """The dual of the sign function, which is -1, 0 or 1."""
+    """The sign function phi, which is -1, 0 or 1: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the sign function phi and Gaussian u, v with variances a, b and covariance c."""
@@ -36,26 +36,27 @@ class Sign(AbstractDual):
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[phi'(u) phi'(v)] for the sign function phi, which is 0 because phi is constant except at zero."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[u phi'(u) v phi'(v)] for the sign function phi, which is 0 because phi is constant except at
+        zero.
+        """
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = 0, because phi is odd."""
+        """Returns the mean E[sign(u)] for a Gaussian u with mean zero, which is 0 because the sign function is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the sign function phi and a Gaussian u with variance a; one, unless the variance is
-        zero."""
+        """Returns the second moment E[sign(u)^2] for a Gaussian u with variance a: 1, or 0 if the variance is zero."""
         return (a > 0).to(a.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Heaviside(AbstractDual):
-    """The dual of the step function: 1 if x > 0, else 0."""
+    """The step function phi (1 if x > 0, else 0): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the step function phi and Gaussian u, v with variances a, b and covariance c."""
@@ -63,19 +64,23 @@ class Heaviside(AbstractDual):
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[phi'(u) phi'(v)] for the step function phi, which is 0 because phi is constant except at zero."""
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] = 0 for Gaussian u, v with variances a, b and covariance c."""
+        """Returns E[u phi'(u) v phi'(v)] for the step function phi, which is 0 because phi is constant except at
+        zero.
+        """
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the step function phi and a Gaussian u with variance a; one half, unless the variance
-        is zero."""
+        """Returns the mean of the step function (1 if u > 0, else 0) for a Gaussian u with variance a: 1/2, or 0 if a =
+        0.
+        """
         return (a > 0).to(a.dtype) / 2
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the step function phi and a Gaussian u with variance a; one half, unless the variance
-        is zero."""
+        """Returns the second moment of the step function (1 if u > 0, else 0) for a Gaussian u with variance a: 1/2, or
+        0 if a = 0.
+        """
         return (a > 0).to(a.dtype) / 2

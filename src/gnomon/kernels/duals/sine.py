@@ -1,4 +1,4 @@
-"""The duals of sine and cosine, the activations of random Fourier features.
+"""Computes Gaussian expectations of sine and cosine, the activations of random Fourier features.
 
 With S = exp(-(a + b) / 2) sinh c and C = exp(-(a + b) / 2) cosh c:
 
@@ -25,7 +25,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 @dataclass(frozen=True, slots=True)
 class Sin(AbstractDual):
-    """The dual of the sine, sin(x)."""
+    """The activation phi = sin: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
@@ -40,17 +40,19 @@ class Sin(AbstractDual):
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = 0, because phi is odd."""
+        """Returns the mean E[sin(u)] for a Gaussian u with mean zero, which is 0 because sine is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 - exp(-2 a)) / 2 for a Gaussian u with variance a."""
+        """Returns the second moment E[sin(u)^2] = (1 - exp(-2 a)) / 2 for a Gaussian u with mean zero and
+        variance a.
+        """
         return self.dual(a, a, a)
 
 
 @dataclass(frozen=True, slots=True)
 class Cos(AbstractDual):
-    """The dual of the cosine, cos(x)."""
+    """The activation phi = cos: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns E[phi(u) phi(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
@@ -65,11 +67,13 @@ class Cos(AbstractDual):
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] = exp(-a / 2) for a Gaussian u with variance a."""
+        """Returns the mean E[cos(u)] = exp(-a / 2) for a Gaussian u with mean zero and variance a."""
         return torch.exp(-a / 2)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] = (1 + exp(-2 a)) / 2 for a Gaussian u with variance a."""
+        """Returns the second moment E[cos(u)^2] = (1 + exp(-2 a)) / 2 for a Gaussian u with mean zero and
+        variance a.
+        """
         return self.dual(a, a, a)
 
 
@@ -79,7 +83,7 @@ def _cosh(a: Variance, b: Variance, c: Covariance) -> Covariance:
 
 
 def _sinh(a: Variance, b: Variance, c: Covariance) -> Covariance:
-    """Computes exp(-(a + b) / 2) sinh(c) for each sign of c separately, without cancellation or overflow."""
+    """Computes exp(-(a + b) / 2) sinh(c) without cancellation or overflow, by one formula for each sign of c."""
     m = (a + b) / 2
     up, down = torch.where(c >= 0, c, 0), torch.where(c < 0, c, 0)
     positive = -torch.exp(up - m) * torch.expm1(-2 * up)

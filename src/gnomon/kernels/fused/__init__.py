@@ -1,4 +1,5 @@
-"""Computes kernels with compiled loops, for programs that consist of a short list of instructions.
+"""Computes infinite-width kernels with compiled loops (numba), for networks that translate to a short list of
+instructions.
 
 Lives here: the lowering of a plan to instructions, and the compiled loops that run them.
 Does not live here: formulas of layers (rules/) and activations (duals/), which remain the reference.

@@ -1,4 +1,4 @@
-"""Computes two functions of an angle, which all piecewise linear activations need, as polynomials that vectorize.
+"""Computes two functions of an angle that kernels of piecewise linear activations need, by polynomials that vectorize.
 
 For m = sin^2(t / 2) in [0, 1/2], that is t in [0, pi / 2], and x = sqrt(m):
 
@@ -43,7 +43,7 @@ R64 = (0.42441318157838753, 0.0424413181578411, 0.013641852264516096, 0.00631567
 
 
 def angles(m):
-    """Returns (t / 2 pi, (sin t - t cos t) / 2 pi) for the angle t with m = sin^2(t / 2) <= 1/2.
+    """Returns t / (2 pi) and (sin t - t cos t) / (2 pi) for the angle t that is given by m = sin^2(t / 2) <= 1/2.
 
     See equations (1) and (2) of the module docstring.
     """
@@ -52,8 +52,9 @@ def angles(m):
 
 @overload(angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
 def _angles(m):
-    """Returns compiled code with one polynomial per precision; coefficients have the type of m to avoid float64
-    arithmetic."""
+    """Returns the compiled code of ``angles``: one polynomial per precision, so that float32 needs no float64
+    arithmetic.
+    """
     if m == types.float32:
         p0, p1, p2, p3, p4, p5, p6, p7 = (np.float32(v) for v in P32)
         r0, r1, r2, r3, r4, r5, r6 = (np.float32(v) for v in R32)
@@ -83,12 +84,12 @@ def _angles(m):
 
 
 def quarter_angles(m):
-    """Computes ``angles`` for m <= 1/4, in float32, with a shorter polynomial."""
+    """Computes the two functions of ``angles`` in float32 for m = sin^2(t / 2) <= 1/4, with a shorter polynomial."""
     raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
 def eighth_angles(m):
-    """Computes ``angles`` for m <= 1/8, in float32, with the shortest polynomial."""
+    """Computes the two functions of ``angles`` in float32 for m = sin^2(t / 2) <= 1/8, with the shortest polynomial."""
     raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 

@@ -1,4 +1,4 @@
-"""Defines the interface of compiled loops: they compute kernels, and report their memory and compilation time.
+"""Defines the interface of compiled loops, which compute kernels and report their memory and compilation time.
 
 Results agree with the reference to 1e-10 in float64 and 2e-5 in float32.
 """
@@ -19,30 +19,37 @@ DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class CompiledPlan(ABC):
-    """The interface of a kernel computation that compiled loops can run."""
+    """Interface of a kernel computation that compiled loops can run for one network."""
 
     @abstractmethod
     def run(
         self, points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype
     ) -> dict[str, Tensor] | None:
-        """Computes the kernels; returns None if these points need the torch engine, or a result is not finite."""
+        """Computes the kernels with compiled loops; returns None if torch must compute them (unsupported points, or
+        overflow).
+        """
 
     @abstractmethod
     def workspace(self, sample: Tensor, count: int, dtype: torch.dtype) -> int | None:
-        """Returns workspace bytes for ``count`` points like the sample; None if such points need the torch engine."""
+        """Returns the workspace in bytes for ``count`` points like the sample; None if compiled loops do not support
+        such points.
+        """
 
     @abstractmethod
     def is_loaded(self, dtype: torch.dtype) -> bool:
-        """Whether this process has the compiled loops in memory; numba is not imported to find out."""
+        """Whether the compiled loops are already in the memory of this process; finding out does not import numba."""
 
     @abstractmethod
     def compile_seconds(self, dtype: torch.dtype) -> float:
-        """Returns the approximate seconds to compile the loops that are not cached, on a free core."""
+        """Returns the approximate seconds to compile the kernel loops that are not cached, if a processor core is
+        free.
+        """
 
 
 @names_call
 def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
-    """Whether compiled loops accept these points: on the CPU, without gradients, for a float64 or float32 result.
+    """Whether compiled kernel loops accept these points: on the CPU, without gradients, for a float64 or float32
+    result.
 
     >>> accepts_points((torch.zeros(1, 1), torch.zeros(1, 1)), torch.float64)
     True
@@ -52,14 +59,12 @@ def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
 
 
 def arithmetic_of(plan: LimitPlan, dtype: torch.dtype) -> type:
-    """Returns the floating-point type in which compiled loops compute, unless variances are extremely small or
-    large.
-    """
+    """Returns the float type in which compiled kernel loops compute, unless variances are extremely small or large."""
     return np.float32 if dtype == torch.float32 and all(map(is_piecewise_linear, plan.rules)) else np.float64
 
 
 def empty_results(points: tuple[Tensor, Tensor], kinds: tuple[str, ...], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Allocates result matrices with numpy, which requests huge memory pages from the system, while torch does not."""
+    """Allocates the kernel matrices with numpy, which gets huge memory pages from the system, unlike torch."""
     shape = (len(points[0]), len(points[1]))
     return {kind: torch.from_numpy(np.empty(shape, DTYPES[dtype])) for kind in kinds}
 

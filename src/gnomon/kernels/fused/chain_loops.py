@@ -1,4 +1,4 @@
-"""Runs all layers over a few hundred kernel entries at a time, so that they stay in the first-level cache.
+"""Computes a kernel matrix in pieces of a few hundred entries, running all layers on a piece while it is in the cache.
 
 One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
 points are rows of one table: a number for the row's point, a vector for the run's points.
@@ -20,7 +20,8 @@ MIRROR_BLOCK_SIDE = 16
 
 @compile_on_first_use
 def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp, ntk):
-    """Computes one tile of the kernels by running all instructions; returns how many results are not finite.
+    """Computes one tile of the kernel matrices by running all layer instructions; returns the number of non-finite
+    results.
 
     ``place`` is (first row, rows, first column, columns, last stat row); with ``mirror`` only the lower triangle is
     computed and its reflection written.
@@ -65,7 +66,9 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
 
 @njit(**INNER)
 def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
-    """Runs one instruction, a row (operation, target register, source register, first statistic, first number)."""
+    """Runs one layer instruction on a piece of a kernel matrix; the instruction names its operation, registers and
+    numbers.
+    """
     op, st, p = ins[0], ins[3], numbers[ins[4] :]
     e, t = regs[ins[1], 0, :n], regs[ins[1], 1, :n]
     if op == ADD:
@@ -104,7 +107,9 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
 
 @njit(**INNER)
 def _series(e, t, x, y, numbers, regs):
-    """Evaluates the power series of a dual; the last two registers are its workspace."""
+    """Evaluates the power series that gives the kernel after an activation; the last two registers are its
+    workspace.
+    """
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[0], x[1], y[0], y[1], rho, value, slope)
@@ -115,7 +120,9 @@ def _series(e, t, x, y, numbers, regs):
 
 @njit(**INNER)
 def _load(gram, a, b, near, e, t):
-    """Loads half squared distances of the data into a register; returns how many pairs of points are nearly equal."""
+    """Loads half the squared distances between data points into a register; returns the number of nearly
+    equal pairs.
+    """
     use_wide_vectors()
     zero, count = a - a, 0
     for q in range(len(e)):
@@ -129,8 +136,7 @@ def _load(gram, a, b, near, e, t):
 
 @njit(**INNER)
 def _recompute(e, a, b, fx, fy, near, k):
-    """Computes distances of nearly equal points again, from differences of their features, which avoids
-    cancellation."""
+    """Recomputes the distances of nearly equal points from differences of their features, which avoids cancellation."""
     for q in range(len(e)):
         if e[q] < near * (a + b[q]):
             total = k[0]
@@ -141,7 +147,9 @@ def _recompute(e, a, b, fx, fy, near, k):
 
 @njit(**INNER)
 def _mirror(out, row, rows, col, cols):
-    """Copies a tile below the diagonal to its mirror image above it, block by block to stay in the cache."""
+    """Copies a tile below the diagonal of a symmetric kernel matrix to above it, block by block to stay in
+    the cache.
+    """
     for top in range(row, row + rows, MIRROR_BLOCK_SIDE):
         for left in range(col, min(col + cols, top + MIRROR_BLOCK_SIDE), MIRROR_BLOCK_SIDE):
             for j in range(left, min(left + MIRROR_BLOCK_SIDE, col + cols)):
@@ -150,5 +158,5 @@ def _mirror(out, row, rows, col, cols):
 
 
 def registers(count: int, dtype: type) -> np.ndarray:
-    """Allocates the registers that one thread needs for a program with ``count`` registers."""
+    """Allocates the work arrays that one thread needs to run layer instructions on a piece of a kernel matrix."""
     return np.zeros((count + 2, 2, ENTRIES_PER_RUN), dtype)

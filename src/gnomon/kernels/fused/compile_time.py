@@ -1,4 +1,4 @@
-"""Estimates how long compiling the loops of a plan takes for given dtypes; 0 if they are cached.
+"""Estimates how long it takes to compile the loops that compute a kernel; 0 if the compiled loops are cached.
 
 The arguments below have the types of real calls and hold one number each: numba looks up compiled loops by types.
 """
@@ -28,7 +28,7 @@ INTEGERS: np.ndarray = np.zeros((1, 1), np.int64)
 
 
 def dense_compile_seconds(arithmetic: type, result: type) -> float:
-    """Returns the approximate seconds to compile the loop of fully connected programs for these precisions.
+    """Returns the approximate seconds to compile the kernel loop for fully connected networks in these precisions.
 
     Cost: if the loop may be in the cache on disk, numba is imported, and a small file is read.
 
@@ -44,7 +44,7 @@ def dense_compile_seconds(arithmetic: type, result: type) -> float:
 
 
 def convolution_compile_seconds(dtype: type, *, flat: bool) -> float:
-    """Returns the approximate seconds to compile the loops of convolutional programs for this precision.
+    """Returns the approximate seconds to compile the kernel loops for convolutional networks in this precision.
 
     Cost: if loops may be in the cache on disk, numba is imported, and some small files are read.
 
@@ -63,7 +63,7 @@ def convolution_compile_seconds(dtype: type, *, flat: bool) -> float:
 
 
 def chain_is_loaded(arithmetic: type, result: type) -> bool:
-    """Whether this process has the loop of fully connected programs in memory; numba is not imported to find out.
+    """Whether the compiled loop for fully connected networks is in the memory of this process; does not import numba.
 
     >>> chain_is_loaded(np.float64, np.float64) in (True, False)
     True
@@ -78,7 +78,7 @@ def chain_is_loaded(arithmetic: type, result: type) -> bool:
 
 
 def planes_are_loaded() -> bool:
-    """Whether this process has the loops of convolutional programs in memory, in some precision.
+    """Whether the compiled loops for convolutional networks are in the memory of this process, in some precision.
 
     >>> planes_are_loaded() in (True, False)
     True
@@ -91,7 +91,9 @@ def planes_are_loaded() -> bool:
 
 
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
-    """Returns arguments with the dtypes of real calls, by which numba finds the compiled `chain_loops.chain`."""
+    """Returns example arguments with the dtypes of real calls, by which numba finds the compiled
+    `chain_loops.chain`.
+    """
     one, table = _zeros(arithmetic, 1), _zeros(arithmetic, 2)
     registers, out = _zeros(arithmetic, 3), _zeros(result, 2)
     constants = (arithmetic(0),) * 4
@@ -100,14 +102,14 @@ def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:
 
 
 def stage_arguments(dtype: type) -> tuple[Any, ...]:
-    """Returns arguments with the dtypes of real calls, by which numba finds the compiled `planes.stage`."""
+    """Returns example arguments with the dtypes of real calls, by which numba finds the compiled `planes.stage`."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     return (INTEGERS, one, (dtype(0),) * 4, INTEGERS, tag, True, one, one, one, INTEGERS, one, INTEGERS,
             _zeros(dtype, 3), one, INTEGERS)  # fmt: skip
 
 
 def sweep_arguments(dtype: type) -> tuple[Any, ...]:
-    """Returns arguments with the dtypes of real calls, by which numba finds the compiled `planes.sweep`."""
+    """Returns example arguments with the dtypes of real calls, by which numba finds the compiled `planes.sweep`."""
     one, tag = _zeros(dtype, 1), (0,) * (VECTOR_BYTES // np.dtype(dtype).itemsize)
     table, two = _zeros(dtype, 2), (INTEGERS, INTEGERS)
     return (two, (one, one), (dtype(0),) * 4, two, tag, one, table, (one, one), two, _zeros(dtype, 3), one,

@@ -36,7 +36,9 @@ MIN_FLOAT32_VARIANCE = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One set of points: scaled features, whose products are second moments, and a table of statistics per point."""
+    """One of the two sets of points of a kernel: scaled features, whose products are second moments, and statistics per
+    point.
+    """
 
     features: np.ndarray
     table: np.ndarray
@@ -44,7 +46,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ChainArrays:
-    """A list of instructions as arrays; ``arithmetic`` is the dtype in which the loops compute."""
+    """The instructions of a network's kernel computation as arrays; ``arithmetic`` is the dtype of the compiled
+    loops.
+    """
 
     code: np.ndarray
     numbers: np.ndarray
@@ -55,7 +59,7 @@ class ChainArrays:
 
 @dataclass(frozen=True, slots=True)
 class CompiledChain(CompiledPlan):
-    """Compiled loops for programs without positions: dense layers, activations, normalizations and sums."""
+    """Compiled kernel loops for networks without positions: dense layers, activations, normalizations and sums."""
 
     plan: LimitPlan
 
@@ -85,7 +89,7 @@ class CompiledChain(CompiledPlan):
 
 
 def covers(plan: LimitPlan) -> bool:
-    """Whether the compiled loops support every step of the plan."""
+    """Whether the compiled loops support every layer of the network."""
     steps = plan.program.steps
     known = (DataRule, DenseRule, ActivationRule, LineRule, WeightedRule, DropoutRule, NormalizeRule, MoveRule)
     inputs = [i for i, rule in enumerate(plan.rules) if isinstance(rule, DataRule)]
@@ -93,7 +97,9 @@ def covers(plan: LimitPlan) -> bool:
 
 
 def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> ChainArrays | None:
-    """Converts a plan to instructions for two sets of features (n, channels); None if a step has no instruction."""
+    """Converts a network to instructions for compiled kernel loops on two sets of features; None if a layer has no
+    instruction.
+    """
     symmetric = data[1] is data[0]
     found = moments(plan, data[0] if symmetric else torch.cat(data))
     instructions = _instructions(plan, found)
@@ -113,7 +119,7 @@ def lower(plan: LimitPlan, data: tuple[Tensor, Tensor], dtype: torch.dtype) -> C
 
 
 def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetric: bool) -> int:
-    """Fills the kernel matrices ``out`` = (nngp, ntk); returns how many numbers are not finite."""
+    """Fills the kernel matrices ``out`` = (nngp, ntk) with compiled loops; returns the number of non-finite entries."""
     from gnomon.kernels.fused import chain_loops as loops
 
     left, right = chain.sides
@@ -161,8 +167,9 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
 
 
 def workspace(chain: ChainArrays, count: int, threads: int) -> int:
-    """Returns workspace bytes: statistics (twice while they are computed), features, and the registers of all
-    threads."""
+    """Returns the workspace in bytes for the kernel of ``count`` points: features, statistics, and buffers of all
+    threads.
+    """
     rows, width = len(chain.sides[0].table), chain.sides[0].features.shape[1]
     word = chain.arithmetic.itemsize
     room = ROWS_PER_TILE * COLUMNS_PER_TILE + 2 * 512 * (chain.registers + 2)
@@ -170,7 +177,9 @@ def workspace(chain: ChainArrays, count: int, threads: int) -> int:
 
 
 def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
-    """Returns float32 if it is requested and loses no accuracy, else float64."""
+    """Returns the float type for the kernel computation: float32 if it is requested and loses no accuracy, else
+    float64.
+    """
     single = dtype == torch.float32 and all(is_piecewise_linear(rule) for rule in plan.rules)
     if single:
         positive = table[table > 0]
@@ -180,7 +189,9 @@ def _arithmetic(plan: LimitPlan, table: Tensor, dtype: torch.dtype) -> np.dtype:
 
 
 def _instructions(plan: LimitPlan, found: PointMoments) -> list[Instruction] | None:
-    """Returns one instruction per step of the plan, using as few registers as possible; None if a step has none."""
+    """Returns one instruction per layer of the network, using as few registers as possible; None if a layer
+    has none.
+    """
     instructions: list[Instruction] = []
     place: dict[int, int] = {0: 0}
     free: list[int] = []

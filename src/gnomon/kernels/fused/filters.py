@@ -13,19 +13,21 @@ from gnomon.core.machine.loops import INNER, use_wide_vectors
 
 @njit(**INNER)
 def index(high, width, dy, dx):
-    """Returns the index of the displacement (dy, dx) in a table of all displacements."""
+    """Returns the index of the displacement (dy, dx) between two positions in a table of all displacements."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
 @njit(**INNER)
 def extent(size, d, wraps):
-    """Returns the number of positions p along one axis for which position p + d exists as well."""
+    """Returns the number of positions p along an image axis of length ``size`` for which position p + d is in the image
+    too.
+    """
     return size if wraps else size - abs(d)
 
 
 @njit(**INNER)
 def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
-    """Computes row u of a convolution: the sums over its kernel positions of shifted entries.
+    """Computes row u of a convolution's effect on covariances: sums of shifted entries over the convolution kernel.
 
     Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
     """
@@ -57,7 +59,7 @@ def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
 
 @njit(**INNER)
 def _taps(source, target, taps, step):
-    """Sums shifted copies of a row: target[i] = sum over taps of source[i + tap * step]."""
+    """Sums shifted copies of a row, as a convolution does: target[i] = sum over taps of source[i + tap * step]."""
     n = len(target)
     if taps == 3:
         _three(source[:n], source[step : step + n], source[2 * step : 2 * step + n], target)
@@ -97,7 +99,7 @@ def _clear(target):
 
 @njit(**INNER)
 def _pad(source, row, u, w, width, left, lanes, inside):
-    """Writes row u of a plane, with zeros on both sides."""
+    """Writes row u of an array of covariances with zeros on both sides, as a zero-padded convolution needs it."""
     if not inside:
         _clear(row)
         return
@@ -109,7 +111,7 @@ def _pad(source, row, u, w, width, left, lanes, inside):
 
 @njit(**INNER)
 def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
-    """Corrects covariances at the border, at which one image has a value and the other has padding."""
+    """Corrects squared distances at the image border, at which one image has a value and the other has padding."""
     left = ins[16]
     for piece in range(2 if inside else 1):
         first, last = (0, left if inside else width) if piece == 0 else (left + w, width)
@@ -127,7 +129,7 @@ def _border(row, ins, dy, dx, w, width, u, inside, lanes, vx, vy):
 
 @njit(**INNER)
 def _wrap(source, row, u, w, width, left, lanes):
-    """Writes row u of a plane, continued periodically on both sides."""
+    """Writes row u of an array of covariances, continued periodically on both sides for circular padding."""
     for c in range(width):
         of = (u * w + (c - left) % w) * lanes
         _set(source[of : of + lanes], row[c * lanes : (c + 1) * lanes])
@@ -135,7 +137,9 @@ def _wrap(source, row, u, w, width, left, lanes):
 
 @njit(**INNER)
 def pool(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds a plane to the (up to four) planes of the pooled grid that it contributes to."""
+    """Adds covariances at one displacement to the (up to four) displacements of the pooled grid to which they
+    contribute.
+    """
     wraps, lanes = ins[17] == 1, len(tag)
     ky, kx, high, width = ins[9], ins[10], ins[7], ins[8]
     w = extent(ins[6], dx, wraps)
@@ -165,7 +169,7 @@ def pool(source, ins, dy, dx, tag, out, out_at, weight):
 
 @njit(**INNER)
 def _blocks(source, of, target, k, begin, end, tag, weight):
-    """Adds the weighted sum over each pooling block to one position, for all vector lanes."""
+    """Sums covariances over each pooling block with a weight and adds the sums to the output, for all vector lanes."""
     use_wide_vectors()
     lanes = len(tag)
     for v in range(len(target) // lanes):
@@ -179,7 +183,9 @@ def _blocks(source, of, target, k, begin, end, tag, weight):
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds the mean over all positions to a flattened output, if the displacement (dy, dx) is zero."""
+    """Adds the mean covariance over all positions to the output of a flattening layer, if the displacement (dy, dx) is
+    zero.
+    """
     if dy != 0 or dx != 0:
         return
     lanes, at = len(tag), out_at[ins[18], 0]

@@ -1,4 +1,4 @@
-"""Computes one kernel entry after one layer, from half the squared distance e of the two points.
+"""Computes one kernel entry after one layer, from half the squared distance e between two points before the layer.
 
 A pair of points with variances a, b and covariance c is carried as
 
@@ -29,7 +29,7 @@ from gnomon.kernels.fused.angle import angles
 
 @njit(**INNER)
 def half_angle(e, dd, rr, k):
-    """Returns sin^2(t / 2) for the angle t between two points, clipped to [0, 1].
+    """Returns sin^2(t / 2) for the angle t between two points, from half their squared distance e; clipped to [0, 1].
 
     See equation (2) of the module docstring.
     """
@@ -41,7 +41,8 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the dual of a piecewise linear activation and the dual of its derivative, zero for zero variance.
+    """Returns the kernel entry after a piecewise linear activation, and the factor by which it multiplies the tangent
+    kernel.
 
     See equations (3) and (4) of the module docstring.
     """
@@ -59,7 +60,7 @@ def kink(e, sa, ra, sb, rb, k):
 
 @njit(**INNER)
 def angle_terms(e, dd, rr, k):
-    """Returns t / 2 pi and sin^2(t / 2) for the angle t between two points.
+    """Returns t / (2 pi) and sin^2(t / 2) for the angle t between two points, from half their squared distance e.
 
     See equation (2) of the module docstring.
     """
@@ -72,7 +73,7 @@ def angle_terms(e, dd, rr, k):
 
 @njit(**INNER)
 def error_function(e, ha, hb, sa, ra, sb, rb, k):
-    """Returns the dual of erf and of its derivative; ha and hb are half the scaled variances.
+    """Returns the kernel entry after the activation erf, and the factor by which erf multiplies the tangent kernel.
 
     See equation (5) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Computes variances of single images after every layer, which the kernels of all image pairs need.
+"""Computes the variance of each image's features after every layer, which kernels of image pairs need.
 
 Between poolings the variances follow from the rules; at a pooling they are the plane d = 0 of the image with itself.
 Pairs are computed in pairs.py.
@@ -33,18 +33,18 @@ VECTOR_BYTES = 64
 
 
 class Uncovered(Exception):
-    """Raised if the compiled loops have no instruction for a step on these data."""
+    """Raised if the compiled loops have no instruction for a layer on these data."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneProgram:
-    """A plan of a convolutional network, divided into stages for the compiled loops."""
+    """A convolutional network, divided into stages that compiled loops run one after the other."""
 
     plan: LimitPlan
     stages: st.Stages
 
     def code(self, stage: st.Stage, code: "StageCode", lanes: int) -> np.ndarray:
-        """Returns the instructions of a stage as rows of integers, in the layout that planes.py documents."""
+        """Returns the instructions of one stage as rows of integers, in the layout that planes.py documents."""
         rows = [
             (op, i.target, i.source, o * lanes, n, *i.before, *i.after, *i.kernel, *i.stride, *i.dilation, *i.padding,
              int(self.stages.wraps), i.store)
@@ -55,7 +55,9 @@ class PlaneProgram:
 
 @dataclass(frozen=True, slots=True)
 class StageCode:
-    """The code of one stage: operations, indices of their first statistics and first numbers, and the numbers."""
+    """The code of one stage of compiled loops: operations, their numbers, and the indices of their statistics and
+    numbers.
+    """
 
     ops: list[int]
     offsets: list[int]
@@ -65,8 +67,9 @@ class StageCode:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of some images: a table (images, numbers), half the final variances, and each image's own tangent
-    kernel."""
+    """Statistics of a batch of images that kernels of image pairs need, such as variances and each image's own tangent
+    kernel.
+    """
 
     table: np.ndarray
     half: np.ndarray
@@ -75,7 +78,7 @@ class Statistics:
 
 
 class Runner:
-    """Runs batches of image pairs through all stages, in one floating-point precision."""
+    """Runs batches of image pairs through all stages of the kernel computation, in one floating-point precision."""
 
     def __init__(self, programme: PlaneProgram, dtype: type, *, alone: bool) -> None:
         self.programme, self.dtype, self.alone = programme, dtype, alone
@@ -91,11 +94,11 @@ class Runner:
 
     @property
     def flat(self) -> bool:
-        """Whether the program has two stages and needs only equal positions; then statistics are not gathered first."""
+        """Whether the computation has two stages and needs equal image positions only, which allows a faster loop."""
         return len(self.planes) == 2 and all(len(d) == 1 for d in self.planes)
 
     def room(self) -> dict[str, np.ndarray]:
-        """Allocates the buffers of one thread: registers, filter workspace, and the planes between stages."""
+        """Allocates the work arrays of one thread: registers, space for convolutions, and arrays between the stages."""
         items = [i for p in self.programme.stages.parts for i in p.items]
         grids = [g for i in items for g in (i.before, i.after) if i.op not in (DATA, FETCH)] + [i.before for i in items]
         largest = max(map(prod, grids)) * self.lanes
@@ -110,7 +113,9 @@ class Runner:
     def stage(
         self, g: int, code: np.ndarray, numbers: np.ndarray, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]
     ) -> np.ndarray:
-        """Runs stage number g for a batch of pairs and returns its output for the next stage."""
+        """Runs stage number g of the kernel computation for a batch of image pairs and returns the input of the next
+        stage.
+        """
         from gnomon.kernels.fused.planes import stage
 
         out, (out_at, _) = room[f"out{g}"], self.places[g]
@@ -126,7 +131,9 @@ class Runner:
         self, codes: list[np.ndarray], numbers: list[np.ndarray], x: np.ndarray, groups: np.ndarray,
         room: dict[str, np.ndarray],
     ) -> np.ndarray:  # fmt: skip
-        """Runs a program of two stages for one image x against many groups of images; returns (groups, 2, lanes)."""
+        """Computes kernels of one image with many groups of images by a program of two stages; returns (groups, 2,
+        lanes).
+        """
         from gnomon.kernels.fused.planes import sweep
 
         found: np.ndarray = np.empty((len(groups), 2 * self.lanes), self.dtype)
@@ -137,13 +144,13 @@ class Runner:
 
 
 def lower(plan: LimitPlan) -> PlaneProgram | None:
-    """Divides a plan into stages for the compiled loops; returns None if the plan is not supported."""
+    """Divides a convolutional network into stages for compiled loops; returns None if the loops do not support it."""
     made = st.cut_into_stages(plan)
     return None if made is None else PlaneProgram(plan, made)
 
 
 def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
-    """Computes the statistics of all images in float64, by running each image with itself."""
+    """Computes the statistics of all images in float64, by computing the kernel of each image with itself."""
     runner = Runner(programme, np.float64, alone=True)
 
     def batch(start: int, room: dict[str, np.ndarray]) -> tuple[int, int, Statistics]:
@@ -161,8 +168,9 @@ def measure(programme: PlaneProgram, images: Tensor) -> Statistics:
 
 
 def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np.ndarray]) -> Statistics:
-    """Computes kernels of a batch of images with themselves, stage by stage; each stage passes variances to the
-    next."""
+    """Computes kernels of a batch of images with themselves, stage by stage; each stage passes variances to
+    the next.
+    """
     own: dict[int, Tensor] = {}
     tables: list[Tensor] = []
     codes: list[StageCode] = []
@@ -186,7 +194,9 @@ def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np
 def _item(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns operation, statistics and numbers of one instruction, and stores its step's variances in ``own``."""
+    """Returns operation, statistics and numbers of one layer instruction, and stores the layer's variances in
+    ``own``.
+    """
     i = item.step
     if item.op == DATA:
         own[RAW_DATA if plan.data_rule.op.window is not None else i] = (x * x).mean(1)
@@ -217,7 +227,7 @@ def _item(
 def _patches(
     rule: DataRule, item: st.Item, own: dict[int, Tensor]
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns the item that averages the data over the kernel positions of the first convolution, without weights."""
+    """Returns the instruction that averages the data over the window of the first convolution, without weights."""
     assert rule.op.window is not None
     mean = ConvRule(Conv(NO_WEIGHTS, rule.op.window), AffineConstants(1.0, 0.0, 0.0, 0.0))
     own[item.step] = mean.apply((KernelPair(own[RAW_DATA]),), RuleContext(1, False, False, None, None, None)).nngp
@@ -251,7 +261,7 @@ def _pointwise(
 def _enter(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], left: np.ndarray, runner: Runner, g: int
 ) -> tuple[Tensor, ...]:
-    """Returns the variances of a stage's inputs; after a pooling, these are the covariances at displacement zero."""
+    """Returns the variances of each image that enter a stage of the kernel computation."""
     i, (h, w) = item.step, item.before
     rule = plan.rules[i]
     if not isinstance(rule, MixRule):
@@ -269,7 +279,7 @@ def _enter(
 
 
 def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
-    """Applies the kernel rule of step i to the variances of single images."""
+    """Computes the variances of single images after layer i of the network from the variances before it."""
     rule = plan.rules[i]
     assert isinstance(rule, AbstractRule)  # only the data step has another rule, and it has no inputs
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
@@ -278,7 +288,7 @@ def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
 
 
 def _pad(item: st.Item) -> int:
-    """Returns the buffer size of a convolution: twice the size of a padded plane with one row of vertical sums."""
+    """Returns the buffer size that a convolution needs in compiled loops: two padded images with one extra row each."""
     rows, width = (
         (a - 1) * s + (k - 1) * d + 1
         for a, s, k, d in zip(item.after, item.stride, item.kernel, item.dilation, strict=True)

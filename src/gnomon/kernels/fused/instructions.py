@@ -1,4 +1,4 @@
-"""Converts a plan to a list of instructions for compiled loops and a table of statistics per point.
+"""Converts a network to a list of instructions for compiled kernel loops and a table of statistics per point.
 
 Whatever a rule says about two points is written here in the variables of formulas.py; the statistics of single points
 come from the rules themselves, in float64. A step that has no instruction makes the whole plan uncovered: the
@@ -25,7 +25,9 @@ from gnomon.program.steps import Activation, TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One operation on registers, with ``statistics`` for each point and ``numbers`` for the whole instruction."""
+    """One operation of compiled kernel loops, with ``statistics`` for each point and ``numbers`` for the whole
+    operation.
+    """
 
     op: int
     target: int
@@ -36,14 +38,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class PointMoments:
-    """Second moments of every step's output for each single point, and the statistics that the rules measured."""
+    """Mean squares of every layer's output for each data point, and other statistics of points that layers need."""
 
     own: tuple[Tensor, ...]
     measured: tuple[Tensor | None, ...]
 
 
 def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
-    """Returns the second moments of single points x after every step, by the kernel rules of the steps."""
+    """Returns the mean squares of every layer's output for each data point x, as the infinite-width limit predicts."""
     own: list[Tensor] = []
     measured: list[Tensor | None] = []
     for rule, step in zip(plan.rules, plan.program.steps, strict=True):
@@ -63,7 +65,8 @@ def moments(plan: LimitPlan, x: Tensor) -> PointMoments:
 def activation(
     plan: LimitPlan, i: int, before: Tensor, after: Tensor, terms: int | None
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
-    """Returns the instruction of elementwise step i: operation, statistics, numbers; None if it has no instruction.
+    """Returns the instruction of an activation (operation, statistics, numbers) for compiled loops; None if there is
+    none.
 
     ``terms`` is the length of a series, if a series is used; None takes as many as needed.
     """
@@ -93,14 +96,14 @@ def activation(
 
 
 def is_piecewise_linear(rule: object) -> bool:
-    """Whether a rule is piecewise linear (or linear), so that float32 arithmetic keeps float32 accuracy."""
+    """Whether a layer is linear or a piecewise linear activation, so that float32 arithmetic keeps float32 accuracy."""
     if not isinstance(rule, ActivationRule):
         return True
     return isinstance(_scales(rule.dual)[0], ReLU | LeakyReLU)
 
 
 def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
-    """Splits an activation outer * g(inner * x) + shift into (g, outer, inner); the shift changes no distance."""
+    """Splits an activation outer * g(inner * x) + shift into (g, outer, inner); the shift does not change distances."""
     return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
 
 

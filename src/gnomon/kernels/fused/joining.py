@@ -1,4 +1,4 @@
-"""Merges ReLUs with the affine layers after them, and bounds the angles between their inputs.
+"""Merges each ReLU instruction with the affine layer after it, and bounds the angles between their inputs.
 
 After a ReLU covariances are not negative, and affine layers keep it so. With rho the least correlation before a ReLU
 and k(rho) that after it (duals/relu.py), an affine layer with weights and biases brings, for angles x, y of the points
@@ -22,7 +22,7 @@ RELATIVE_SLACK = 1e-4
 
 
 def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
-    """Merges every ReLU that follows another ReLU with the affine layer after it, for speed.
+    """Merges every ReLU instruction that follows another ReLU with the affine layer after it, for speed.
 
     >>> import torch
     >>> s, r, u = torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([0.5])
@@ -56,7 +56,7 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
 
 
 def _pair(kink: Instruction, layer: Instruction) -> bool:
-    """Whether a ReLU with positive variances is directly followed by an affine layer."""
+    """Whether a ReLU instruction with positive variances is directly followed by an affine layer."""
     if kink.op != KINK or layer.op != AFFINE or not kink.target == layer.source == layer.target:
         return False
     leak, scale, shift = kink.numbers
@@ -65,7 +65,7 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Returns the least correlation after a ReLU and an affine layer, given the least correlation rho before.
+    """Returns the smallest possible correlation of two points after a ReLU and an affine layer, given it is rho before.
 
     See equation (1) of the module docstring.
     """
@@ -76,7 +76,7 @@ def _after(rho: float, share: Tensor) -> float:
 
 
 def _one(kink: Instruction, layer: Instruction, g: float, largest: float) -> Instruction:
-    """Returns one instruction that computes a ReLU together with the affine layer after it."""
+    """Returns one instruction that does the work of two: a ReLU and the affine layer after it."""
     (s, r), (u,), (w2, share) = kink.statistics, layer.statistics, layer.numbers
     top = next((level for level in LEVELS if largest <= level), 0.5)
     return Instruction(

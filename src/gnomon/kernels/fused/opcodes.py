@@ -1,4 +1,4 @@
-"""Lists the operation codes of compiled programs; compiled loops treat them as constants."""
+"""Lists the integer codes of the operations that compiled kernel loops can run."""
 
 AFFINE, KINK, TRAINED, ERF, SIGN, NORMALIZE, DROPOUT, SCALE, ADD = range(1, 10)
 """Operations on single numbers, and on every entry of a plane."""

@@ -28,7 +28,7 @@ Write = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All data that the compiled loops need for batches of image pairs, in one floating-point precision."""
+    """All data that compiled kernel loops need for batches of image pairs, in one floating-point precision."""
 
     programme: PlaneProgram
     found: Statistics
@@ -39,7 +39,7 @@ class Work:
 
     @classmethod
     def of(cls, programme: PlaneProgram, found: Statistics, dtype: type) -> "Work":
-        """Converts codes and statistics to one floating-point precision."""
+        """Converts layer instructions and image statistics to one floating-point precision."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.codes, strict=True)]
         return cls(
@@ -52,20 +52,20 @@ class Work:
         )
 
     def values(self, x: np.ndarray, y: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns half squared distances and tangent kernels of the image pairs with statistics x and y."""
+        """Returns half the squared distances and the tangent kernels of the image pairs with statistics x and y."""
         for g in range(len(self.codes)):
             last = self.runner.stage(g, self.codes[g], self.numbers[g], x, y, room)
         return last[: self.runner.lanes].astype(np.float64), last[self.runner.lanes :].astype(np.float64)
 
     def row(self, x: np.ndarray, groups: np.ndarray, room: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Computes kernels of one image, repeated in all vector lanes, with all groups of images."""
+        """Computes kernels of one image, repeated in all vector lanes, with all groups of other images."""
         found = self.runner.sweep(self.codes, self.numbers, x, groups, room)
         return found[:, 0].reshape(-1).astype(np.float64), found[:, 1].reshape(-1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledImages(CompiledPlan):
-    """Compiled loops for programs of convolutions, poolings and elementwise steps on images."""
+    """Compiled kernel loops for networks of convolutions, poolings and elementwise layers on images."""
 
     planes: PlaneProgram
 
@@ -101,7 +101,7 @@ class CompiledImages(CompiledPlan):
 
 
 def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
-    """Fills the kernel matrices ``out`` for two sets of images; returns how many numbers are not finite."""
+    """Fills the kernel matrices ``out`` for two sets of images; returns the number of non-finite entries."""
     # with dropout, equal images have different masks, so duplicates must stay separate
     merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)
     images, left, right = _distinct(data, symmetric, merge)
@@ -118,8 +118,9 @@ def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Ten
 
 
 def workspace(programme: PlaneProgram, sample: Tensor, count: int, threads: int) -> int:
-    """Returns workspace bytes for ``count`` images: two or three copies of their statistics, and the threads'
-    buffers."""
+    """Returns the workspace in bytes for the kernel of ``count`` images: copies of their statistics, and thread
+    buffers.
+    """
     work = Work.of(programme, measure(programme, sample[:1]), np.float64)
     copies = 3 if work.runner.flat else 2
     room = sum(a.nbytes for a in work.runner.room().values())
@@ -130,7 +131,7 @@ def _compute(
     programme: PlaneProgram, found: Statistics, images: np.ndarray, sides: tuple[np.ndarray, np.ndarray],
     out: dict[str, np.ndarray], single: bool, symmetric: bool,
 ) -> int:  # fmt: skip
-    """Computes batches of image pairs in several threads; diagonal entries are known already."""
+    """Computes kernels of batches of image pairs in several threads; the diagonal entries are already known."""
     exact = Work.of(programme, found, np.float64)
     fast = Work.of(programme, found, np.float32) if single else exact
     again = single and not fast.runner.flat
@@ -153,8 +154,9 @@ def _compute(
         return int((~np.isfinite(c)).sum() + (~np.isfinite(t)).sum())
 
     def finish(i: np.ndarray, j: np.ndarray, found: tuple[np.ndarray, np.ndarray], rooms: Any) -> int:
-        """Writes the values of image pairs (i, j) into the kernels; nearly equal pairs are first computed again in
-        float64."""
+        """Writes the kernels of image pairs (i, j) into the results; nearly equal pairs are first recomputed in
+        float64.
+        """
         e, t = (v[: len(i)] for v in found)
         a, b = rows[i], cols[j]
         if again:
@@ -183,7 +185,7 @@ def _compute(
 
 
 def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room: Any, symmetric: bool) -> int:
-    """Computes kernels of one image with groups of other images, whose variances are already known."""
+    """Computes kernels row by row: one image with groups of other images, whose variances are already known."""
     rows, cols = sides
     lanes = fast.runner.lanes
     groups = np.stack([_gather(fast.table, np.resize(cols[s : s + lanes], lanes)) for s in range(0, len(cols), lanes)])
@@ -200,7 +202,7 @@ def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room
 
 
 def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the pairs (i, j) with these numbers: row by row, below the diagonal if the kernel is symmetric."""
+    """Returns the image pairs (i, j) with these numbers: row by row, below the diagonal if the kernel is symmetric."""
     if not symmetric:
         return number // width, number % width
     i = ((np.sqrt(8.0 * number + 1) + 1) / 2).astype(np.int64)
@@ -214,7 +216,7 @@ def _gather(table: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _distinct(data: tuple[Tensor, Tensor], symmetric: bool, merge: bool) -> tuple[Tensor, np.ndarray, np.ndarray]:
-    """Returns the distinct images of both sets, and the index of each row and column among them."""
+    """Returns the distinct images of two sets, and the index of each kernel row and column among them."""
     x = data[0] if symmetric else torch.cat(data)
     place = np.arange(len(x))
     if merge:

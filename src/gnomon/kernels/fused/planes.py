@@ -1,4 +1,4 @@
-"""Computes covariances between position p of one image and p + d of the other, one displacement d after another.
+"""Computes covariances between position p of one image and position p + d of another, one displacement d at a time.
 
 A convolution moves both positions by the same amount, so it acts on each plane separately, as a box filter; so does
 everything else
@@ -40,7 +40,7 @@ from gnomon.kernels.fused.opcodes import (
 
 @compile_on_first_use
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
-    """Runs the instructions of one stage for every displacement plane.
+    """Runs the layer instructions of one stage on covariances between images, for every displacement between positions.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
     kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the
@@ -74,7 +74,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 
 @compile_on_first_use
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
-    """Runs two stages for one image against groups of images, one result per group, in one call from Python."""
+    """Computes kernels of one image with many groups of images, in one call of compiled code with two stages."""
     alone = len(groups) == 0  # always False; a literal would make numba compile `stage` a second time
     for g in range(len(groups)):
         y = groups[g]
@@ -155,8 +155,9 @@ def _step(ins, numbers, k, dy, dx, tag, alone, x, y, kept, kept_at, out, out_at,
 
 @njit(**INNER)
 def _runs(high, width, dy, dx, wraps, lanes, table):
-    """Finds runs of entries that are contiguous in the plane and in both images, and writes their positions into
-    ``table``."""
+    """Finds runs of covariances that are contiguous in memory and in both images, and writes their places into
+    ``table``.
+    """
     h, w = extent(high, dy, wraps), extent(width, dx, wraps)
     top, left = (0, 0) if wraps else (max(0, -dy), max(0, -dx))
     cut = w - dx if wraps else w
@@ -176,7 +177,7 @@ def _runs(high, width, dy, dx, wraps, lanes, table):
 
 @njit(**INNER)
 def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
-    """Convolves a plane within the stage, or, with a stride, into the next stage."""
+    """Applies a convolution to covariances at one displacement; with a stride, the result belongs to the next stage."""
     wraps = ins[17] == 1
     if dy % ins[11] or dx % ins[12]:
         return
@@ -204,7 +205,7 @@ def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
 
 @njit(**INNER)
 def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
-    """Applies an elementwise instruction of pointwise.py to contiguous runs of entries."""
+    """Applies an elementwise layer instruction to contiguous runs of covariances between two images."""
     for r in range(len(runs)):
         at, p, q, n = runs[r, 0], st + runs[r, 1], st + runs[r, 2], runs[r, 3]
         en, tn, x0, y0 = e[at : at + n], t[at : at + n], x[p : p + n], y[q : q + n]
@@ -237,7 +238,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
 
 @njit(**INNER)
 def _series(e, t, x, y, grid, numbers, regs):
-    """Evaluates the power series of a dual on a plane; the last two registers are its workspace."""
+    """Evaluates the power series that gives covariances after an activation, at one displacement between positions."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)
@@ -251,7 +252,8 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes half squared distances of two images; their features are scaled by 1 / sqrt(2 C) already.
+    """Computes half the squared distances between two images' features, which are already scaled by 1 / sqrt(2
+    channels).
 
     See equation (1) of the module docstring.
     """
@@ -294,7 +296,7 @@ def _squares(e, a, b):
 
 @njit(**INNER)
 def _correct(runs, x, y, st, e):
-    """Subtracts the part of distances that comes from different variances, and sets negative rounding errors to
+    """Subtracts from half squared distances the part due to different variances, and sets negative rounding errors to
     zero.
     """
     for r in range(len(runs)):

@@ -1,4 +1,4 @@
-"""Applies one instruction to many kernel entries in place, in a loop that the compiler vectorizes.
+"""Applies one layer instruction to many kernel entries in place, in a loop that the compiler vectorizes.
 
 Each takes half squared distances e and tangents T of a run, the statistics of the first side (a number, if the run
 has one first point, or a vector) and the statistics of the second side (a vector). In the notation of formulas.py:
@@ -23,7 +23,7 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 
 def at(values, q):
-    """Returns entry q if ``values`` is a vector, or ``values`` itself if it is a number."""
+    """Returns entry q if ``values`` is a vector, or ``values`` itself if ``values`` is a number."""
     raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 
@@ -36,7 +36,7 @@ def _at(values, q):
 
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
-    """Applies an affine layer to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of many pairs of points for an affine layer.
 
     See equation (1) of the module docstring.
     """
@@ -49,7 +49,7 @@ def affine(e, t, ua, ub, w2, a):
 
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
-    """Applies a piecewise linear activation to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of many pairs of points for a piecewise linear activation.
 
     See equation (2) of the module docstring.
     """
@@ -63,7 +63,8 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies an activation with a trained slope (PReLU) to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of pairs of points for an activation with a trained slope
+    (PReLU).
 
     See equation (3) of the module docstring.
     """
@@ -81,7 +82,7 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies the error function to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of many pairs of points for the activation erf.
 
     See equation (4) of the module docstring.
     """
@@ -95,7 +96,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Applies the sign function to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of many pairs of points for the sign function.
 
     See equation (4) of the module docstring.
     """
@@ -110,7 +111,8 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
-    """Computes the correlations c / sqrt(a b), clipped to [-1, 1], from which the power series starts.
+    """Computes the correlations of pairs of points, clipped to [-1, 1], in which the power series of an activation is
+    written.
 
     See equation (7) of the module docstring.
     """
@@ -124,7 +126,7 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """Adds one power of the series by Horner's rule.
+    """Adds one term to the power series of an activation and to the derivative of the series, by Horner's rule.
 
     See equation (7) of the module docstring.
     """
@@ -136,7 +138,7 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Converts the sum of the power series to distances e and tangents t; equal points keep distance zero.
+    """Converts the sum of an activation's power series to half squared distances e and tangent kernels t.
 
     See equation (7) of the module docstring.
     """
@@ -148,7 +150,7 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
-    """Applies a normalization layer to half squared distances e and tangents t.
+    """Updates half squared distances e and tangent kernels t of many pairs of points for a normalization layer.
 
     See equation (5) of the module docstring.
     """
@@ -161,7 +163,7 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Applies dropout; ``own`` is the index of the pair of a point with itself (-1: none, -2: all).
+    """Updates half squared distances e and tangent kernels t for dropout; ``own`` marks pairs of a point with itself.
 
     See equation (6) of the module docstring.
     """
@@ -174,7 +176,7 @@ def dropout(e, t, ha, hb, excess, own, k):
 
 @njit(**INNER)
 def scale(e, t, weight):
-    """Multiplies half squared distances e and tangents t by a weight."""
+    """Multiplies half squared distances e and tangent kernels t of many pairs of points by a weight."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] = weight * e[q]
@@ -183,7 +185,7 @@ def scale(e, t, weight):
 
 @njit(**INNER)
 def add(e, t, e2, t2, weight):
-    """Adds a multiple of another register (e2, t2) to half squared distances e and tangents t."""
+    """Adds a multiple of another branch (e2, t2) to half squared distances e and tangent kernels t."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] += weight * e2[q]
@@ -192,7 +194,7 @@ def add(e, t, e2, t2, weight):
 
 @njit(**INNER)
 def copy(values, out):
-    """Copies values into ``out``; returns how many of them are not finite."""
+    """Copies kernel entries into ``out`` and returns the number of entries that are not finite."""
     use_wide_vectors()
     bad = 0
     for q in range(len(values)):
@@ -203,7 +205,9 @@ def copy(values, out):
 
 @njit(**INNER)
 def covariance(e, ha, hb, out):
-    """Writes the covariances (a + b) / 2 - e into ``out``; returns how many of them are not finite."""
+    """Writes covariances into ``out``, computed from half squared distances e; returns the number of non-finite
+    entries.
+    """
     use_wide_vectors()
     bad = 0
     for q in range(len(e)):

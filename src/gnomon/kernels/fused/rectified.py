@@ -1,4 +1,4 @@
-"""Computes a ReLU and the affine layer after it in one pass, for pairs of points whose covariance is not negative.
+"""Updates kernel entries for a ReLU and the affine layer after it in one pass, if covariances are not negative.
 
 With e, h, s, r of formulas.py, the affine layer T' = (ua + ub) - A e + w2 T, e' = w2 e, and
 
@@ -26,7 +26,9 @@ from gnomon.kernels.fused.angle import angles, eighth_angles, quarter_angles
 
 
 def _layer(turned: Callable[..., Any]) -> Any:
-    """Compiles a loop that computes a ReLU and the affine layer after it, with a given polynomial for angles."""
+    """Compiles a loop that updates kernel entries for a ReLU and the affine layer after it, with a given angle
+    polynomial.
+    """
 
     @njit(**INNER)
     def layer(e, t, sa, ra, ua, sb, rb, ub, numbers, top, k):
@@ -51,7 +53,7 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """Applies a ReLU and the affine layer after it to half squared distances e and tangents t."""
+    """Updates half squared distances e and tangent kernels t for a ReLU and the affine layer after it."""
     raise NotImplementedError  # never runs: numba compiles the overload below instead
 
 

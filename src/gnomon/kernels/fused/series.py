@@ -1,4 +1,4 @@
-"""Writes duals of activations without a closed form as power series in the correlation of two points.
+"""Writes the kernel of an activation without a closed form as a power series in the correlation of two points.
 
 With He_k the normalized Hermite polynomials, z ~ N(0, 1) and r = c / sqrt(a b):
 
@@ -36,7 +36,7 @@ POINTS_PER_BLOCK = 512  # number of points whose function values are in memory t
 def coefficients(
     function: Callable[[Tensor], Tensor], dual: AbstractDual, variance: Tensor, terms: int | None
 ) -> Tensor | None:
-    """Returns the series coefficients of a function for each variance; None if the error of the series is not
+    """Returns the power series coefficients of an activation's kernel for each variance; None if the error is not
     certified.
 
     Cost: from 256 evaluations of the function per point to 768, and as many for the dual.
@@ -70,7 +70,8 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Returns the Hermite coefficients for each variance, as many as needed; None if one is not finite.
+    """Returns the Hermite coefficients of a function for each variance, as many as accuracy needs; None if one is not
+    finite.
 
     See equation (1) of the module docstring.
     """
@@ -90,7 +91,7 @@ def _expand(
 
 @cache
 def _rule(count: int, powers: int) -> tuple[Tensor, Tensor]:
-    """Returns quadrature nodes for the normal density, and weights times Hermite polynomials.
+    """Returns nodes for integration against the normal density, and their weights times Hermite polynomials.
 
     Up to half as many powers as nodes, the nodes of Gauss; for more, equidistant nodes, whose error for functions that
     are analytic within y of the real line is exp(-2 pi y / distance).

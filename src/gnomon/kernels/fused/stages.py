@@ -1,4 +1,4 @@
-"""Divides a convolutional program into stages, which end at poolings, strides and flattenings.
+"""Divides the kernel computation of a convolutional network into stages that end at poolings, strides and flattenings.
 
 Inside a stage every displacement plane goes its way alone. From the end of the program backwards, each stage learns
 which displacements it must compute: a flattening needs only d = 0, a stride s only multiples of s, a pooling of k
@@ -30,7 +30,7 @@ ONE = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One instruction on displacement planes for step ``step``; ``store`` is the storage that it writes or reads."""
+    """One instruction of compiled loops for one layer; ``store`` is the array that the instruction reads or writes."""
 
     op: int
     step: int
@@ -48,7 +48,9 @@ class Item:
 
 @dataclass(slots=True)
 class Stage:
-    """One stage of a program: its instructions, the grids of the planes that enter it, and the number of registers."""
+    """One stage of a kernel computation: its instructions, the image sizes that enter it, and its number of
+    registers.
+    """
 
     items: list[Item] = field(default_factory=list)
     stores: list[Grid] = field(default_factory=list)
@@ -56,7 +58,7 @@ class Stage:
     free: list[int] = field(default_factory=list)
 
     def register(self) -> int:
-        """Returns the number of a free register."""
+        """Returns the number of a free register (work array) of this stage."""
         if self.free:
             return self.free.pop()
         self.registers += 1
@@ -65,14 +67,14 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """All stages of a program; ``wraps`` says that all convolutions are circular."""
+    """All stages of the kernel computation of a network; ``wraps`` says that all convolutions are circular."""
 
     parts: tuple[Stage, ...]
     wraps: bool
 
 
 def cut_into_stages(plan: LimitPlan) -> Stages | None:
-    """Divides a plan into stages; returns None if a step has no instruction."""
+    """Divides the kernel computation of a network into stages; returns None if a layer has no instruction."""
     steps = plan.program.steps
     if any(len(s.grid) > 2 for s in steps) or [i for i, r in enumerate(plan.rules) if isinstance(r, DataRule)] != [0]:
         return None
@@ -88,7 +90,7 @@ def cut_into_stages(plan: LimitPlan) -> Stages | None:
 
 
 def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
-    """Returns the displacements that each stage must compute; for an image with itself, only one of d and -d."""
+    """Returns the displacements between image positions for which each stage must compute covariances."""
     wanted: set[Grid] = {(0, 0)}
     result = []
     for stage in reversed(stages.parts):
@@ -102,7 +104,9 @@ def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
 
 
 def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tuple[np.ndarray, int]:
-    """Returns the index of each plane that enters a stage, by (store, displacement), and the number of planes."""
+    """Returns the index of each array of covariances that enters a stage, by (store, displacement), and
+    their number.
+    """
     width = max((2 * h - 1) * (2 * w - 1) for h, w in stage.stores)
     at, size = np.full((len(stage.stores), width), -1, np.int64), 0
     for b, (h, w) in enumerate(stage.stores):
@@ -115,12 +119,12 @@ def places(stage: Stage, planes: np.ndarray, lanes: int, *, wraps: bool) -> tupl
 
 
 def grid_of(shape: tuple[int, ...]) -> Grid:
-    """Returns a grid shape of at most two axes as (height, width)."""
+    """Returns the shape of a grid of positions with at most two axes as (height, width)."""
     return (1, 1, *shape)[-2], (1, 1, *shape)[-1]
 
 
 class _Maker:
-    """Divides a plan into stages, step by step; ``value`` holds the stage and register of each step's result."""
+    """Divides a network into stages of compiled loops; ``value`` holds the place of each layer's result."""
 
     def __init__(self, plan: LimitPlan) -> None:
         self.plan = plan
@@ -130,7 +134,7 @@ class _Maker:
         self.grid: dict[int, Grid] = {}
 
     def add(self, i: int) -> bool:
-        """Appends the instructions of step i; returns False if the step has no instruction."""
+        """Appends the instructions of layer i of the network; returns False if the layer has no instruction."""
         rule, step = self.plan.rules[i], self.plan.program.steps[i]
         if isinstance(rule, DataRule):
             self._data(i, rule)
@@ -146,7 +150,7 @@ class _Maker:
         return made
 
     def _data(self, i: int, rule: DataRule) -> None:
-        """Appends the instructions that load the data, and their convolution if the plan stores image patches."""
+        """Appends the instructions that load the images, and the first convolution if the plan stores image patches."""
         step, window = self.plan.program.steps[i], rule.op.window
         grid = grid_of(step.grid if window is None else raw_grid(self.plan))
         channels = step.channels if window is None else step.channels // prod(window.kernel)
@@ -157,7 +161,7 @@ class _Maker:
             self._window(i, window, 0, register, grid, grid_of(step.grid))
 
     def close(self, last: int) -> None:
-        """Appends the last instruction: the result is the mean over equal positions of the last step."""
+        """Appends the last instruction of the kernel computation: the mean over equal positions of the last layer."""
         stage, register = self.value[last]
         grid = self.grid[last]
         self.stages[stage].items.append(Item(FLAT, last, 0, register, grid, ONE, store=0, weight=1 / prod(grid)))
@@ -244,7 +248,7 @@ class _Maker:
         self.value[i] = (stage, target)
 
     def _leave(self, item: Item, stage: int, *, corrected: bool) -> None:
-        """Ends the current stage, and passes the result of this instruction to the next stage."""
+        """Ends the current stage of the computation, and passes the result of this instruction to the next stage."""
         if len(self.stages) == stage + 1:
             self.stages.append(Stage())
         after = self.stages[stage + 1]
@@ -256,7 +260,7 @@ class _Maker:
 
 
 def _wraps(plan: LimitPlan) -> bool | None:
-    """Whether all convolutions are circular; None if circular and other padding are mixed."""
+    """Whether all convolutions of the network are circular; None if circular and other padding are mixed."""
     steps, windows = plan.program.steps, _windows(plan)
     if not any(window.mode == "circular" and any(map(sum, window.padding)) for window, _, _ in windows):
         return False
@@ -283,7 +287,7 @@ def _grows(plan: LimitPlan) -> bool:
 
 
 def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], tuple[int, ...]]]:
-    """Returns kernel window, input grid and output grid of every convolution."""
+    """Returns the kernel window, the input grid and the output grid of every convolution in the network."""
     steps = plan.program.steps
     found = [(r.op.window, steps[s.inputs[0]].grid, s.grid) for r, s in _steps(plan) if isinstance(r, ConvRule)]
     data = plan.data_rule.op.window
@@ -291,7 +295,7 @@ def _windows(plan: LimitPlan) -> list[tuple[ConvolutionWindow, tuple[int, ...], 
 
 
 def raw_grid(plan: LimitPlan) -> tuple[int, ...]:
-    """Returns the grid of the data before the first convolution, which the plan stores as patches."""
+    """Returns the height and width of the images before the first convolution, which the plan stores as patches."""
     op = plan.data_rule.op
     shape = op.function(torch.empty((1, *plan.program.input_shape), dtype=torch.float64, device="meta"))
     return tuple(shape.movedim(op.channel, 1).shape[2:])
@@ -302,7 +306,7 @@ def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramSt
 
 
 def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> Grid | None:
-    """Returns the block sizes of an average pooling; None if the matrices are any other map."""
+    """Returns the block sizes if matrices that act on positions are an average pooling; None for any other map."""
     sizes = []
     padded: tuple[Tensor | None, ...] = (None, *matrices)
     for matrix, b, a in zip(padded[-2:], before, after, strict=True):
@@ -322,9 +326,7 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """Returns the displacements that a stage must compute so that the next stage has the displacements that it
-    needs.
-    """
+    """Returns the displacements between positions that a stage must compute so that the next stage can run."""
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

@@ -1,1 +1,1 @@
-"""Defines how kernels pass through layers, with one layer family per file; ``base`` has the interface."""
+"""Computes how kernels change from layer to layer, with one family of layers per file; ``base`` has the interface."""

@@ -1,4 +1,4 @@
-"""The kernel rule of activations, including the tangents of their trainable parameters.
+"""Computes how activations change kernels, including the contributions of their trainable parameters to the NTK.
 
     K' = E[phi(u) phi(v)]                                                                 (1)
     T' = T E[phi'(u) phi'(v)] + [gain] E[u phi'(u) v phi'(v)] / g^2 + [bias] E[phi'(u) phi'(v)] / g^2
@@ -23,22 +23,24 @@ from gnomon.program.steps import TrainableActivationParameter
 
 @dataclass(frozen=True, slots=True)
 class ActivationRule(AbstractRule):
-    """The kernel rule of a nonlinear activation, applied to Gaussian preactivations."""
+    """Computes covariances and the tangent kernel after a nonlinear activation on Gaussian preactivations."""
 
     dual: AbstractDual
     trainable: tuple[TrainableActivationParameter, ...]
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns False: of each point's covariance with itself, the rule needs only the variance at each position."""
+        """Returns False: activations need only each point's variance at each position, not covariances between
+        positions.
+        """
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the variance of the preactivation at each position."""
+        """Returns the variance of the preactivation at each position of each point."""
         return selves[0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the activation to covariances and tangents."""
+        """Returns the covariances and the tangent kernel after the activation, from the kernels before it."""
         (x,) = inputs
         if context.batch == 1 and not (context.full and self.rank):
             return KernelPair(self.dual.variance(x.nngp))
@@ -61,14 +63,16 @@ class ActivationRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class LineRule(AbstractRule):
-    """The kernel rule of a linear activation phi(u) = s u + i, which needs neither Gaussians nor variances."""
+    """Computes covariances and the tangent kernel after a linear activation phi(u) = s u + i, without Gaussian
+    integrals.
+    """
 
     line: SlopeAndIntercept
     trainable: tuple[TrainableActivationParameter, ...]
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the affine map phi(u) = s u + i to covariances and tangents.
+        """Returns the covariances and the tangent kernel after the linear activation phi(u) = s u + i.
 
         See equations (1) and (2) of the module docstring.
         """
@@ -86,7 +90,7 @@ class LineRule(AbstractRule):
 
 
 def _plus(ntk: Tensor | None, term: Tensor, t: TrainableActivationParameter, rank: int, context: RuleContext) -> Tensor:
-    """Adds a parameter's term to the tangent kernel; a parameter per position couples only equal positions."""
+    """Adds the contribution of an activation's trainable parameter to the tangent kernel."""
     if not t.shared and context.full and rank:
         grid = term.shape[context.batch : context.batch + rank]
         eye = torch.eye(grid.numel(), dtype=term.dtype, device=term.device).reshape(*grid, *grid)

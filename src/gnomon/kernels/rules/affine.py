@@ -1,4 +1,4 @@
-"""The kernel rules of affine layers, which are the only layers with weights.
+"""Computes how affine layers (Linear, convolution) change kernels; only these layers have weight matrices.
 
 With pre the mean over the fan_in inputs of their second moments, and T the same mean of their tangents:
 
@@ -24,7 +24,7 @@ from gnomon.program.steps import Conv, Dense, Weights
 
 @dataclass(frozen=True, slots=True)
 class AffineConstants:
-    """The four constants of an affine layer, by which covariances and tangents are multiplied and shifted."""
+    """The four constants of an affine layer that scale and shift covariances and tangent kernels."""
 
     weight: float
     bias: float
@@ -33,13 +33,15 @@ class AffineConstants:
 
     @classmethod
     def of(cls, weights: Weights, law: Law, *, standard: bool) -> "AffineConstants":
-        """Returns the constants of a layer for a distribution of its weights; frozen parameters add no tangent."""
+        """Returns the kernel constants of an affine layer from its distribution of initial weights; frozen weights add
+        no tangent.
+        """
         w2, b2 = law.weight_std**2, law.bias_std**2 if weights.bias else 0.0
         a, b = (float(weights.fan_in), 1.0) if standard else (w2, b2)  # (4), (3)
         return cls(w2, b2, a * weights.trained[0], b * (weights.bias is not None and weights.trained[1]))
 
     def join(self, pre: Tensor, tangent: Tensor | None, context: RuleContext) -> KernelPair:
-        """Applies the affine layer to covariances and tangents, which were averaged over its inputs.
+        """Returns covariances and the tangent kernel after an affine layer, from averages over the inputs of the layer.
 
         See equations (1) and (2) of the module docstring.
         """
@@ -52,18 +54,22 @@ class AffineConstants:
 
 @dataclass(frozen=True, slots=True)
 class DenseRule(AbstractRule):
-    """The kernel rule of a Linear layer; positions flattened into its input are averaged at equal positions."""
+    """Computes covariances and the tangent kernel after a Linear layer; flattened positions are averaged."""
 
     op: Dense
     terms: AffineConstants
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether the rule needs all pairs of input positions, which holds only if some positions remain."""
+        """Returns whether a Linear layer needs covariances between all pairs of positions, which it does if positions
+        remain.
+        """
         return (full and len(self.op.contracted) < self.rank,)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages covariances over the flattened positions, then applies the layer."""
+        """Returns covariances and the tangent kernel after a Linear layer, averaged over the positions that it
+        flattens.
+        """
         (x,) = inputs
         full = self.wants(context.full)[0]
         pre = self._mean(x.nngp, context.batch, full)
@@ -81,13 +87,13 @@ class DenseRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class ConvRule(AbstractRule):
-    """The kernel rule of a convolution: the mean of covariances over its kernel positions, axis by axis."""
+    """Computes kernels after a convolution: averages of covariances over the positions of the convolution window."""
 
     op: Conv
     terms: AffineConstants
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages covariances over the kernel positions of the convolution, then applies the layer."""
+        """Returns covariances and the tangent kernel after a convolution, averaged over the positions of its window."""
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

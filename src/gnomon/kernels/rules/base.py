@@ -1,4 +1,4 @@
-"""Defines the interface of a kernel rule: how second moments and tangents pass through one step.
+"""Defines the interface of a layer's kernel formula: second moments and the tangent kernel after the layer from before.
 
 Arrays have batch axes first, (n,) for points with themselves and (n, m) for pairs, then the grid of positions: once
 ("diagonal": covariances at equal positions) or twice ("full": all pairs of positions).
@@ -16,7 +16,9 @@ ROWS_PER_STRIP = 64
 
 @dataclass(frozen=True, slots=True)
 class KernelPair:
-    """Second moments of a step's output and its tangent kernel; ``ntk`` is None before the first parameter."""
+    """Kernels after one layer: second moments of its output and the tangent kernel (None before the first
+    parameter).
+    """
 
     nngp: Tensor
     ntk: Tensor | None = None
@@ -24,7 +26,7 @@ class KernelPair:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """What a rule knows when it runs: batch axes, whether all pairs of positions are needed, statistics of both points.
+    """What a layer's kernel formula knows: batch axes, the covariances that are needed, and statistics of both points.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
     statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
@@ -38,9 +40,7 @@ class RuleContext:
     same: Tensor | None
 
     def sides(self, rank: int) -> tuple[Tensor, Tensor]:
-        """Returns the statistics of both points, shaped to broadcast against covariances of a grid with ``rank``
-        axes.
-        """
+        """Returns statistics of both points, reshaped to broadcast against covariances between grid positions."""
         assert self.left is not None and self.right is not None  # the plan always measures what a rule needs
         a, b = self.left, self.right
         if self.batch == 2:
@@ -52,35 +52,33 @@ class RuleContext:
 
 
 class AbstractRule(ABC):
-    """The interface of kernel rules: each computes covariances after one step from covariances before it."""
+    """Interface of a layer's kernel formula, which computes covariances after one layer from covariances before it."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns, per input, whether the rule needs covariances of all pairs of positions to compute an output of form
-        ``full``.
-        """
+        """Returns, for each input of a layer, whether covariances between all pairs of positions are needed."""
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns, per input, the covariance of a point with itself that statistics need: full (True), variances
-        (False), None.
+        """Returns, for each input of a layer, which covariance of a point with itself is needed: all positions,
+        variances, or none.
         """
         return (None,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns statistics of each point, computed from the self-covariances of the inputs."""
+        """Returns statistics of each point that a layer needs, computed from the point's covariances with itself."""
         return None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns statistics of each point that come from the data directly, in addition to measured ones."""
+        """Returns statistics of each point that a layer needs and that come directly from the data."""
         return None
 
     @abstractmethod
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Returns covariances and tangents of the output, from those before the step."""
+        """Returns covariances and the tangent kernel after a layer, from the ones before the layer."""
 
 
 def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
-    """Returns the entries at equal positions of an array that holds all pairs of positions."""
+    """Returns the entries at equal positions from an array of covariances between all pairs of positions."""
     if rank == 0:
         return array
     grid = array.shape[batch : batch + rank]
@@ -90,7 +88,7 @@ def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
 
 
 def mirror(array: Tensor) -> None:
-    """Copies the part below the diagonal of the first two axes to above it, in place.
+    """Makes a matrix symmetric in place by copying the part below the diagonal to above the diagonal.
 
     >>> square = torch.tensor([[1.0, 9.0], [2.0, 3.0]])
     >>> mirror(square)

@@ -1,4 +1,4 @@
-"""The kernel rules of branches: sums of uncorrelated branches, concatenated channels, concatenated positions.
+"""Computes kernels of joined branches: sums of uncorrelated branches, concatenated channels, concatenated positions.
 
 Sum     K' = sum_i a_i^2 K_i         (cross terms vanish; the reader proved it)        (1)
 Concat  K' = sum_i (C_i / C) K_i                                                       (2)
@@ -15,20 +15,20 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class WeightedRule(AbstractRule):
-    """The kernel rule of sums and concatenated channels: a weighted sum of covariances."""
+    """Computes kernels after a sum of branches or a concatenation of channels: a weighted sum of covariances."""
 
     weights: tuple[float, ...]
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns ``full`` for every input: inputs need all pairs of positions exactly if the output does."""
+        """Returns ``full`` for every branch: a branch needs all pairs of positions exactly if the output does."""
         return (full,) * len(self.weights)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for every input, because no self-covariance is needed."""
+        """Returns None for every branch, because sums of branches need no covariance of a point with itself."""
         return (None,) * len(self.weights)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the weighted sum to covariances and to tangents."""
+        """Returns the weighted sum of the branches' covariances and tangent kernels."""
         nngp = _sum([w * x.nngp for w, x in zip(self.weights, inputs, strict=True)])
         tangents = [w * x.ntk for w, x in zip(self.weights, inputs, strict=True) if x.ntk is not None]
         return KernelPair(nngp, _sum(tangents) if tangents else None)
@@ -36,22 +36,22 @@ class WeightedRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class StackRule(AbstractRule):
-    """The kernel rule of branches that are concatenated along positions."""
+    """Computes kernels of branches that are concatenated along positions."""
 
     axis: int
     count: int
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns ``full`` for every input: inputs need all pairs of positions exactly if the output does."""
+        """Returns ``full`` for every branch: a branch needs all pairs of positions exactly if the output does."""
         return (full,) * self.count
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for every input, because no self-covariance is needed."""
+        """Returns None for every branch, because concatenation needs no covariance of a point with itself."""
         return (None,) * self.count
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Concatenates covariances and tangents; a missing tangent is zero."""
+        """Concatenates the covariances and the tangent kernels of all branches; a missing tangent kernel is zero."""
         nngp = self._stack([x.nngp for x in inputs], context)
         if all(x.ntk is None for x in inputs):
             return KernelPair(nngp)

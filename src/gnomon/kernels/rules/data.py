@@ -1,4 +1,4 @@
-"""The kernel rule of the data: second moments of fixed inputs, averaged over their features.
+"""Computes the kernel of the data before any layer: second moments of the inputs, averaged over their features.
 
     K(x, x')[p, q] = (1/C) sum_c x[c, p] x'[c, q]                                   (1)
                    = (v(x)[p] + v(x')[q]) / 2 - |x[:, p] - x'[:, q]|^2 / 2C         (2)
@@ -24,17 +24,17 @@ ALIGNED_COSINE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DataRule:
-    """The kernel rule of the data: their Gram matrices; the tangent is zero before the first weights."""
+    """Computes the kernel of the data before any layer: Gram matrices of the inputs, with no tangent kernel yet."""
 
     op: Input
 
     def features(self, x: Tensor) -> Tensor:
-        """Returns the data, or their convolution patches, as (n, channels, *grid)."""
+        """Returns the data, or the patches that the first convolution sees, as (n, channels, *grid)."""
         data = self.op.function(x).movedim(self.op.channel, 1)
         return data if self.op.window is None else _patches(data, self.op.window)
 
     def own(self, x: Tensor, full: bool) -> Tensor:
-        """Returns second moments of each point with itself."""
+        """Returns the second moments of each input with itself, averaged over its features."""
         n, c, *grid = x.shape
         if not full or not grid:
             return (x * x).sum(1) / c
@@ -42,7 +42,7 @@ class DataRule:
         return (flat.transpose(1, 2) @ flat).reshape(n, *grid, *grid) / c  # (1)
 
     def cross(self, x: Tensor, y: Tensor, full: bool) -> Tensor:
-        """Returns second moments of all pairs of points."""
+        """Returns the second moments of all pairs of inputs, averaged over their features."""
         (n, c, *grid), m = x.shape, y.shape[0]
         a, b = x.reshape(n, c, -1), y.reshape(m, c, -1)
         if full and grid:
@@ -69,7 +69,7 @@ def _patches(data: Tensor, window: ConvolutionWindow) -> Tensor:
 
 
 def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
-    """Computes the entries of nearly equal rows again, which avoids cancellation."""
+    """Recomputes second moments of nearly equal inputs from their differences, which avoids cancellation."""
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []

@@ -1,4 +1,5 @@
-"""The kernel rule of attention with 1/sqrt(d_k) logits: random logits, averaged over infinitely many heads.
+"""Computes kernels of attention whose logits (scaled by 1/sqrt(d_k)) stay random as the number of heads goes to
+infinity.
 
 With K_q, K_k, K_v the covariances of queries, keys and values, the logits of one head are Gaussian,
 
@@ -30,34 +31,38 @@ LOGITS_PER_CHUNK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class HeadsRule(AbstractRule):
-    """The kernel rule of multi-head attention with random logits."""
+    """Computes kernels after multi-head attention with random logits, averaged over infinitely many heads."""
 
     mask: Tensor | None = field(default=None)
     padded: bool = False
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need all pairs of positions: values, queries and keys, but not a padding mask."""
+        """Returns which attention inputs need all pairs of positions: values, queries and keys, but not a padding
+        mask.
+        """
         return (True, True, True, False) if self.padded else (True, True, True)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns that the covariances of queries and keys with themselves are needed for all pairs of positions."""
+        """Returns that attention needs covariances of queries and keys with themselves, for all pairs of positions."""
         return (None, True, True, None) if self.padded else (None, True, True)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the self-covariances of queries and keys, in one row for each point."""
+        """Returns each point's covariances of queries and of keys between positions, as one row."""
         q, k = selves[1], selves[2]
         assert q is not None and k is not None  # requested by watches
         return torch.cat([q.flatten(1), k.flatten(1)], 1)
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns what a padding mask adds to the logits of each key; None without a padding mask."""
+        """Returns the numbers that a padding mask adds to the attention logits of each key; None without a padding
+        mask.
+        """
         if not self.padded:
             return None
         assert data[3] is not None  # with padding, the fourth input is the padding mask
         return data[3][:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Computes attention kernels for a few pairs of inputs at a time, to limit memory."""
+        """Returns kernels after multi-head attention, computed for a few pairs of inputs at a time to limit memory."""
         assert context.left is not None and context.right is not None
         v, q, k = inputs[:3]
         queries, keys = q.nngp.shape[-1], k.nngp.shape[-1]
@@ -115,30 +120,32 @@ def _flat(array: Tensor | None, batch: int) -> Tensor | None:
 
 
 def _joint(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns the joint covariance [[a, c], [c^T, b]] of both points."""
+    """Returns the joint covariance matrix [[a, c], [c^T, b]] of two points from its blocks."""
     return torch.cat([torch.cat([a, c], -1), torch.cat([c.transpose(-1, -2), b], -1)], -2)
 
 
 def _root(covariance: Tensor) -> Tensor:
-    """Returns L with L L^T = covariance, from eigenvalues, because covariances of equal inputs are singular."""
+    """Returns a matrix L with L L^T = covariance; uses eigenvalues because covariances of equal inputs are singular."""
     values, vectors = torch.linalg.eigh(covariance)
     return vectors * values.clamp(min=0.0).sqrt().unsqueeze(-2) @ vectors.transpose(-1, -2)
 
 
 @cache
 def _noise(rows: int, columns: int) -> Tensor:
-    """Returns independent standard normal matrices, which are the same at every call."""
+    """Returns independent standard normal matrices for random attention logits, identical at every call."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn(LOGIT_DRAWS, rows, columns, dtype=torch.float64, generator=generator)
 
 
 def _between(z: Tensor, m: Tensor, w: Tensor) -> Tensor:
-    """Returns the mean over draws of Z M Z'^T, with attention weights Z and Z'."""
+    """Returns the mean over random draws of Z M W^T, with attention weights Z and W of two inputs and covariances M."""
     return (z @ m.unsqueeze(1) @ w.transpose(-1, -2)).mean(1)
 
 
 def _slopes(z: Tensor, w: Tensor, v: Tensor, m: Tensor) -> Tensor:
-    """Returns the mean over draws of sum_{a, b} (D_p V D'_q)[a, b] M[a, b], with D_p = diag(z_p) - z_p z_p^T."""
+    """Returns the part of the attention tangent kernel that comes from changed attention weights, averaged over
+    draws.
+    """
     v, m, t = v.unsqueeze(1), m.unsqueeze(1), w.transpose(-1, -2)
     u, x = z @ v, z @ m
     y = v @ t * (m @ t)

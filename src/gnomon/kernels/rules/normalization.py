@@ -1,4 +1,4 @@
-"""The kernel rules of normalization layers and dropout.
+"""Computes how normalization layers and dropout change kernels.
 
     Normalize  K'[p, q](x, x') = K[p, q](x, x') / sqrt((v(x)[p] + eps) (v(x')[q] + eps))   (1)
     Dropout    K' = K / keep if both sides are one sample and one position, else K         (2)
@@ -20,17 +20,19 @@ from gnomon.program.steps import Normalize
 
 @dataclass(frozen=True, slots=True)
 class NormalizeRule(AbstractRule):
-    """The kernel rule of normalization layers."""
+    """Computes covariances and the tangent kernel after a normalization layer."""
 
     op: Normalize
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns False: of each point's covariance with itself, the rule needs only the variance at each position."""
+        """Returns False: normalization needs only each point's variance at each position, not covariances between
+        positions.
+        """
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns 1 / sqrt(v + eps) for the variance v at each position."""
+        """Returns the factor 1 / sqrt(v + eps) of a normalization layer, from the variance v at each position."""
         v = selves[0]
         assert v is not None  # requested by watches
         if self.op.pooled:
@@ -38,7 +40,7 @@ class NormalizeRule(AbstractRule):
         return (v + self.op.eps).rsqrt()
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies covariances and tangents by the normalization factors of both points."""
+        """Multiplies the covariances and the tangent kernel of two points by the normalization factors of both."""
         (x,) = inputs
         left, right = context.sides(self.rank)
         scale = left * right
@@ -47,13 +49,15 @@ class NormalizeRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class DropoutRule(AbstractRule):
-    """The kernel rule of dropout."""
+    """Computes covariances and the tangent kernel after dropout."""
 
     keep: float
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the entries whose two sides share a dropout mask by 1 / keep."""
+        """Multiplies by 1 / keep the entries whose two sides share a dropout mask; ``keep`` is the fraction of units
+        kept.
+        """
         (x,) = inputs
         factor = self._factor(x.nngp, context)
         return KernelPair(x.nngp * factor, None if x.ntk is None else x.ntk * factor)  # (2)

@@ -1,4 +1,4 @@
-"""The kernel rules of layers that act only on positions: pooling, reshapes, attention with fixed weights.
+"""Computes how layers that act only on positions change kernels: pooling, reshapes, attention with fixed weights.
 
     Mix     K'[p, q] = sum_{s, t} M[p, s] M[q, t] K[s, t]                                  (1)
     Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
@@ -22,13 +22,14 @@ from gnomon.program.steps import FixedPositionMap, Reorder
 
 @dataclass(frozen=True, slots=True)
 class MixRule(AbstractRule):
-    """The kernel rule of pooling, means, padding and upsampling."""
+    """Computes kernels after pooling, means, padding and upsampling, which are linear maps of positions."""
 
     op: FixedPositionMap
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether the rule needs all pairs of positions, which holds if positions are summed, not only
-        copied."""
+        """Returns whether covariances between all pairs of positions are needed; true if positions are summed, not only
+        copied.
+        """
         return (full or self._sums,)
 
     @property
@@ -36,7 +37,9 @@ class MixRule(AbstractRule):
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the linear map of positions to both points, along every grid axis."""
+        """Applies the linear map of positions (such as pooling) to covariances, for both points and along every grid
+        axis.
+        """
         (x,) = inputs
         return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 
@@ -59,13 +62,13 @@ class MixRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class MoveRule(AbstractRule):
-    """The kernel rule of reshapes, permutes and slices of positions."""
+    """Computes kernels after reshapes, permutes and slices, which only move positions."""
 
     op: Reorder
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Moves the covariances to their new positions."""
+        """Moves covariances and tangent kernels to the new positions of the grid."""
         (x,) = inputs
         return KernelPair(self._move(x.nngp, context), None if x.ntk is None else self._move(x.ntk, context))
 
@@ -83,21 +86,22 @@ class MoveRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class AttendRule(AbstractRule):
-    """The kernel rule of attention with deterministic logits."""
+    """Computes kernels after attention whose logits are not random in the infinite-width limit."""
 
     weight: float
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need all pairs of positions: the values, but not the logits, which enter as
-        statistics."""
+        """Returns which attention inputs need all pairs of positions: the values, but not the logits."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns that the covariance of the logits' input with itself is needed for all pairs of positions."""
+        """Returns that attention needs the covariances between all positions of the input that determines
+        the logits.
+        """
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the attention weights of each point.
+        """Returns the attention weights of each point: the softmax of its logits.
 
         See equation (4) of the module docstring.
         """
@@ -106,7 +110,7 @@ class AttendRule(AbstractRule):
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the covariances of the values by both points' attention weights."""
+        """Multiplies the covariances of the attention values by the attention weights of both points."""
         x = inputs[0]
         return KernelPair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
@@ -116,30 +120,32 @@ class AttendRule(AbstractRule):
 
 @dataclass(frozen=True, slots=True)
 class BlendRule(AbstractRule):
-    """The kernel rule of position maps whose matrices come from the data."""
+    """Computes kernels after a linear map of positions whose matrix is part of the data."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need all pairs of positions: the values, but not the matrices."""
+        """Returns which inputs need covariances between all pairs of positions: the values, but not the matrices."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for both inputs, because no self-covariance is needed."""
+        """Returns None for both inputs, because matrices from the data need no covariance of a point with itself."""
         return None, None
 
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
-        """Returns the matrix of each point, which is its second input."""
+        """Returns the matrix that acts on the positions of each point, which is the layer's second input."""
         matrices = data[1]
         assert matrices is not None  # the second input is the matrices
         return matrices[:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the covariances of the values by both points' matrices."""
+        """Multiplies the covariances of the values by the matrices of both points."""
         x = inputs[0]
         return KernelPair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
 
 
 def _both_sides(array: Tensor, context: RuleContext) -> Tensor:
-    """Returns Z(x) K Z(x')^T, where Z(x) and Z(x') are the weight matrices of both points."""
+    """Returns Z(x) K Z(x')^T for covariances K between positions, with the weight matrices Z(x), Z(x') of both
+    points.
+    """
     assert context.left is not None and context.right is not None
     left, right = context.left, context.right.transpose(-1, -2)
     if context.batch == 2:

@@ -1,4 +1,4 @@
-"""The kernel rule of recurrence: one map is applied at every time step, so covariances between times matter.
+"""Computes kernels of recurrent layers, which apply the same weights at every time step, so that time steps correlate.
 
 With pre_t the covariances of the input map, K[t, s] the covariances of the preactivations u_t, v_s of two inputs,
 and h = phi(u):
@@ -25,13 +25,13 @@ from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext
 
 @dataclass(frozen=True, slots=True)
 class RecurRule(AbstractRule):
-    """The kernel rule of a recurrent layer, one time step after the other."""
+    """Computes covariances and the tangent kernel after a recurrent layer, one time step after the other."""
 
     dual: AbstractDual
     terms: AffineConstants
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns the self-covariances that the rule needs: variances of the input map at each time."""
+        """Returns False: a recurrent layer needs only each point's variance at each time step."""
         return (False,)
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
@@ -44,7 +44,7 @@ class RecurRule(AbstractRule):
         return torch.stack(rows, 1)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Computes covariances of time t with all other times from the covariances of time t - 1."""
+        """Returns kernels after a recurrent layer; covariances at time t follow from the covariances at time t - 1."""
         (x,) = inputs
         nngp: list[Tensor] = []
         ntk: list[Tensor] = []
@@ -76,7 +76,9 @@ class RecurRule(AbstractRule):
         return self.dual.dual_derivative(*self._variances(t, context), row)
 
     def _variances(self, t: int, context: RuleContext) -> tuple[Tensor, Tensor]:
-        """Returns the variances of u_t (left point), and of v_s for all times s or s = t (right point)."""
+        """Returns the preactivation variances of the left point at time t, and of the right point at all times or at
+        time t.
+        """
         assert context.left is not None and context.right is not None  # requested by watches
         left, right = context.left[:, t], context.right if context.full else context.right[:, t]
         if context.batch == 2:
@@ -84,8 +86,9 @@ class RecurRule(AbstractRule):
         return (left.unsqueeze(-1) if context.full else left), right
 
     def _shift(self, row: Tensor, context: RuleContext) -> Tensor:
-        """Shifts the covariances of one time with all times s by one step, from s - 1 to s; the first entry becomes
-        zero."""
+        """Shifts covariances between one time and all times s by one step, from s - 1 to s; the first entry becomes
+        zero.
+        """
         if not context.full:
             return row
         return torch.cat([torch.zeros_like(row[..., :1]), row[..., :-1]], -1)

@@ -1,4 +1,4 @@
-"""The kernel rule of affine layers with weights shared over positions, such as convolutions over a group.
+"""Computes kernels of affine layers with weights shared over positions, such as convolutions over a group.
 
 With y[s] = b + sum_t w_t x[i(t, s)], positions s being places and elements of the group together,
 
@@ -22,14 +22,16 @@ from gnomon.program.steps import SharedWeightMap
 
 @dataclass(frozen=True, slots=True)
 class TapsRule(AbstractRule):
-    """The kernel rule of affine layers with weights shared over positions."""
+    """Computes covariances and the tangent kernel after an affine layer with weights shared over positions."""
 
     op: SharedWeightMap
     terms: AffineConstants
     grid: tuple[int, ...]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Averages covariances over the shared weights, then applies the layer."""
+        """Returns covariances and the tangent kernel after the layer, averaged over the positions that
+        share weights.
+        """
         (x,) = inputs
         pre = self._mean(x.nngp, context)
         return self.terms.join(pre, None if x.ntk is None else self._mean(x.ntk, context), context)

@@ -1,4 +1,4 @@
-"""Solves kernel systems from fifty points to a million, with several solvers behind one interface.
+"""Solves kernel regression systems from fifty points to a million, with several solvers behind one interface.
 
 A solver is an object; it takes a kernel as a matrix or as a function of row and column numbers, and knows nothing of
 the origin of the kernel.

@@ -1,4 +1,4 @@
-"""Defines the interface of all kernel solvers: kernel, targets and ridge in, coefficients of a function out.
+"""Defines the interface of kernel solvers: they take a kernel, targets and a ridge, and return a fitted function.
 
 A kernel is a square matrix, or a function of two index tensors: ``kernel(rows, columns)`` returns the tile
 ``K[rows][:, columns]``. It may compute it from anything; a solver asks for as much of it as it needs at a time.
@@ -56,7 +56,7 @@ MIN_STRIP_BYTES = 2**22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitScores(Record):
-    """How well a kernel and a ridge fit the targets; None if a solver does not compute a score.
+    """Scores of how well a kernel and a ridge fit the targets; None if a solver does not compute a score.
 
     ``leave_one_out`` are the residuals y_i - f_{-i}(x_i) of the functions fitted without point i; ``log_evidence`` is
     log p(y) under N(0, K + ridge), summed over outputs.
@@ -71,7 +71,7 @@ class FitScores(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution(Result):
-    """The function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and how it was computed.
+    """A fitted function f(x) = sum_j K(x, x_j) coefficients_j over the points ``support``, and how it was computed.
 
     ``residual`` is |(K + ridge) c - y| / |y|, the largest over outputs, and None where c solves a smaller system.
     ``jitter`` was added to the diagonal in addition to the ridge; ``condition`` is an estimate in the 1-norm, or
@@ -95,7 +95,7 @@ class Solution(Result):
 
     @names_call("solution.predict(tile)")
     def predict(self, tile: Array) -> Tensor:
-        """Returns predictions at new points, from their kernel with the support points, of shape (m, s)."""
+        """Returns predictions at new points, from the kernel between the new points and the support points."""
         rows = as_tensor(tile).to(torch.float64)
         if rows.ndim != 2 or rows.shape[1] != len(self.support):
             what = f"the tile has shape {tuple(rows.shape)}, but the solution has {len(self.support)} support points"
@@ -105,7 +105,7 @@ class Solution(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how the system was solved."""
+        """A sentence that says how the kernel system was solved."""
         parts = [f"{self.solver}: {len(self.support)} support points"]
         if self.residual is not None:
             parts.append(f"relative residual {self.residual:.1e}")
@@ -117,7 +117,7 @@ class Solution(Result):
         return ", ".join(parts) + "."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the coefficients and, if computed, the leave-one-out residuals."""
+        """Plots the coefficients of the fitted function and, if computed, the leave-one-out residuals."""
         sizes = Histogram.of("coefficients", self.coefficients.abs().flatten())
         plots = [Plot("Coefficients", (sizes,), Axis("absolute coefficient"), Axis("count"), self.verdict)]
         if self.scores.leave_one_out is not None:
@@ -127,11 +127,11 @@ class Solution(Result):
 
 
 class AbstractSolver(Record, ABC):
-    """The interface of solvers: methods that fit a function of a kernel to targets."""
+    """Interface of solvers, which fit a function of a kernel to targets."""
 
     @abstractmethod
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:
-        """Returns coefficients that minimize |f(X) - y|^2 + ridge |f|^2; c = (K + ridge)^{-1} y for exact solvers.
+        """Returns the function f of the kernel that minimizes |f(X) - y|^2 + ridge |f|^2, as coefficients.
 
         Integer targets (n,) are classes, taken as one-hot rows; floating-point ones are numbers.
 
@@ -141,7 +141,7 @@ class AbstractSolver(Record, ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexedKernel(Record):
-    """A kernel of points as a function of their indices, made from a function of two sets of points.
+    """A kernel as a function of the indices of points, made from a kernel function of two sets of points.
 
     It can be pickled, and so sent to other processes, if the function can.
 
@@ -155,13 +155,13 @@ class IndexedKernel(Record):
     points: Float[Tensor, "n *d"] = field(repr=False)
 
     def __call__(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """Returns the tile K[rows][:, columns] of the kernel matrix."""
+        """Returns the tile of the kernel matrix with the given rows and columns."""
         return self.function(self.points[rows], self.points[columns])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSystem:
-    """A checked kernel with targets as a table (n, k); ``flat`` says that the caller's targets had one axis."""
+    """A checked kernel and targets of a linear system; ``flat`` says that the caller's targets had one axis."""
 
     kernel: Tensor | TileFunction
     y: Float[Tensor, "n k"]
@@ -169,7 +169,9 @@ class KernelSystem:
     flat: bool
 
     def tile(self, rows: Tensor, columns: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Returns the tile K[rows][:, columns] in a dtype (possibly a view); raises an error if it is not finite."""
+        """Returns the tile of the kernel matrix with the given rows and columns; raises an error if it is
+        not finite.
+        """
         if isinstance(self.kernel, Tensor):
             return _part(self.kernel, rows, columns).to(dtype)
         made = torch.as_tensor(self.kernel(rows, columns)).detach().to(device="cpu", dtype=dtype)
@@ -190,7 +192,7 @@ class KernelSystem:
 
 
 def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
-    """Checks the arguments of a solver and returns them as a `KernelSystem`.
+    """Checks the arguments of a kernel solver and returns them as a `KernelSystem`.
 
     >>> kernel_system(torch.eye(2), torch.ones(2), 0.1).y.shape
     torch.Size([2, 1])
@@ -226,7 +228,7 @@ def row_blocks(n: int, width: int, most: int) -> Iterator[Tensor]:
 
 
 def tile_bytes(memory: int | None) -> int:
-    """Returns the bytes that one tile of a kernel may take, an eighth of the memory.
+    """Returns the bytes that one tile of a kernel matrix may take, an eighth of the memory.
 
     >>> tile_bytes(800)
     100
@@ -235,7 +237,7 @@ def tile_bytes(memory: int | None) -> int:
 
 
 def full_kernel(system: KernelSystem, memory: int | None) -> Float[Tensor, "n n"]:
-    """Returns the full kernel as a new matrix, assembled from small strips."""
+    """Returns the full kernel matrix in new memory, assembled from small strips."""
     n = len(system.y)
     full, every = torch.empty(n, n, dtype=torch.float64), torch.arange(n)
     for rows in row_blocks(n, n, max(MIN_STRIP_BYTES, memory_budget(memory) // MEMORY_PARTS_PER_TILE**2)):
@@ -258,7 +260,7 @@ def memory_budget(memory: int | None) -> int:
 
 
 def _part(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Returns the tile matrix[rows][:, columns]: a view if rows and columns are consecutive, otherwise a copy."""
+    """Returns the tile of a matrix with the given rows and columns, without a copy if their indices are consecutive."""
     if all(
         int(index[-1] - index[0]) + 1 == len(index) and bool((index.diff() == 1).all()) for index in (rows, columns)
     ):

@@ -1,4 +1,4 @@
-"""Chooses the most exact solver that time and memory allow, and gives the reason."""
+"""Chooses the most exact kernel solver that time and memory allow, and gives the reason."""
 
 from dataclasses import dataclass
 from math import ceil, isqrt, log, sqrt
@@ -29,7 +29,7 @@ MAX_POINTS_FOR_CUBIC_SOLVE = int(
 
 @dataclass(frozen=True, slots=True)
 class SolverChoice(Result):
-    """A solver, and a sentence that says why it was chosen.
+    """A kernel solver, and a sentence that says why it was chosen.
 
     >>> print(choose_solver(1000, memory=2**30))
     Direct for 1000 points: their kernel takes 7.6 MiB (limit 1.0 GiB), and n^3 / 3 operations take less than a minute.
@@ -40,7 +40,7 @@ class SolverChoice(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the reason for the choice."""
+        """A sentence that says why the kernel solver was chosen."""
         return self.reason
 
 
@@ -48,7 +48,7 @@ class SolverChoice(Result):
 def choose_solver(
     n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None
 ) -> SolverChoice:
-    """Chooses a solver for n points and a number of bytes, by default half of the free memory.
+    """Chooses a kernel solver for n points and a number of bytes, by default half of the free memory.
 
     While the kernel fits into memory: Direct where n^3 / 3 operations take a minute at most (n up to 20,800), conjugate
     gradients beyond. If it does not fit: Tiles if a ``path`` is passed and half of the free space on its disk
@@ -92,8 +92,9 @@ def choose_solver(
 
 
 def _centers(n: int, room: int) -> int:
-    """Returns the number of Nystrom centers: what theory requires, more if they are cheap, at most what fits into
-    memory."""
+    """Returns the number of points on which the Nystrom method builds its solution, within limits of time
+    and memory.
+    """
     wanted = max(ceil(sqrt(n) * log(n)), isqrt(int(MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) // (2 * n)))  # (1)
     return max(1, min(wanted, n, isqrt(room // (2 * MATRICES_IN_MEMORY * BYTES_PER_FLOAT64))))
 

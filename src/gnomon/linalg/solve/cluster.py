@@ -56,7 +56,7 @@ def connect_client(where: Any) -> Iterator[Any]:
 
 
 def require_dask() -> Any:
-    """Returns the module dask.distributed, or raises an error that names the extra to install."""
+    """Returns the module dask.distributed, or raises an error that says which extra to install."""
     try:
         from dask import distributed
     except ImportError:
@@ -67,7 +67,7 @@ def require_dask() -> Any:
 
 @dataclass(slots=True, eq=False)
 class Workers:
-    """The workers of a Dask client, and one object that all of them hold (``held``).
+    """The workers of a Dask cluster, and one object of which every worker holds a copy.
 
     ``progress`` says in words what has been done, for the case that it is lost.
     """
@@ -79,7 +79,7 @@ class Workers:
     progress: str = "the work so far"
 
     def send(self) -> Any:
-        """Returns the shared object on all workers; sends it first if it is missing or was lost."""
+        """Returns a handle to the shared object on all workers; sends the object first if it is missing or was lost."""
         self._reach()
         if self.missing:
             self.sends += 1
@@ -100,7 +100,7 @@ class Workers:
 
     @property
     def missing(self) -> bool:
-        """Whether the shared object has to be sent before work can continue."""
+        """Whether the shared object has to be sent to the workers before work can continue."""
         return self.held is None or self.held.status != "finished"
 
     def forget(self) -> None:
@@ -115,12 +115,12 @@ class Workers:
 
     @property
     def width(self) -> int:
-        """The number of pieces of work that the workers hold at a time."""
+        """The number of pieces of work that are given to the workers at a time."""
         return PIECES_PER_THREAD * max(1, sum(self.threads.values()))
 
     @property
     def threads(self) -> dict[str, int]:
-        """The number of threads of each worker."""
+        """The number of threads of each Dask worker."""
         self._reach()
         try:
             threads: dict[str, int] = self.client.nthreads()
@@ -129,7 +129,7 @@ class Workers:
         return threads
 
     def in_order(self, function: Callable[[Any, Piece], Output], pieces: Sequence[Piece]) -> Iterator[Output]:
-        """Yields function(shared, piece) for every piece in order; computes some pieces ahead."""
+        """Yields the result of a function for every piece of work in order; workers compute some pieces ahead."""
         waiting: deque[Any] = deque()
         taken = 0
         while taken < len(pieces):
@@ -150,7 +150,7 @@ class Workers:
             yield result
 
     def result(self, future: Any) -> Any:
-        """Returns the result of a future; raises an error for a piece that killed its worker several times."""
+        """Returns the result of a Dask future; raises an error for a piece that killed its worker several times."""
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
 
@@ -164,14 +164,14 @@ class Workers:
         return value
 
     def _connection_error(self) -> type[BaseException]:
-        """Waits until the client notices a broken connection; returns the exception for lost data."""
+        """Waits until the Dask client notices a broken connection; returns the exception class for lost data."""
         end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "running" and monotonic() < end:
             sleep(0.05)
         return self.lost_data_error
 
     def _reach(self) -> None:
-        """Waits for a lost scheduler to return; raises an error that says what was lost if it does not."""
+        """Waits for a lost Dask scheduler to return; raises an error that says what was lost if it does not return."""
         end = monotonic() + RECONNECT_SECONDS
         while self.client.status == "connecting" and monotonic() < end:
             sleep(0.05)
@@ -191,6 +191,6 @@ def _is_lost(problem: str) -> WorkersLostError:
 
 
 def row_ranges(n: int, rows: int) -> list[Piece]:
-    """Returns ranges of at most ``rows`` rows and nearly equal length, independent of the cluster."""
+    """Returns ranges of at most ``rows`` rows and nearly equal length, independent of the cluster's size."""
     count = -(-n // rows)
     return [(i * n // count, (i + 1) * n // count) for i in range(count)]

@@ -1,4 +1,4 @@
-"""Solves kernel systems directly, by one Cholesky factorization in the memory of the kernel.
+"""Solves kernel systems directly, by one Cholesky factorization in the memory of the kernel matrix.
 
     L L^T = A = K + ridge + jitter,    c = A^{-1} y                                            (1)
     log p(y) = -y^T c / 2 - sum log L_ii - n log(2 pi) / 2                                     (2)
@@ -54,7 +54,8 @@ JITTER_POWERS = 12
 
 @dataclass(frozen=True, slots=True)
 class Direct(AbstractSolver):
-    """A direct solver: Cholesky factorization in place, exact up to rounding, if the n x n kernel fits into memory.
+    """Direct solver: Cholesky factorization in place, exact up to rounding, if the n x n kernel matrix fits into
+    memory.
 
     ``jitter`` None adds powers of ten, from small to large, until the factorization succeeds, and reports the amount; a
     number is added as it is.
@@ -96,7 +97,7 @@ class Direct(AbstractSolver):
         )  # fmt: skip
 
     def _factorize(self, buffer: np.ndarray, diagonal: np.ndarray, lapack: Any) -> float:
-        """Writes the Cholesky factor into the lower triangle of buffer.T, and returns the jitter that was added."""
+        """Writes the Cholesky factor over the kernel matrix, and returns the jitter that was added to the diagonal."""
         unit = float(np.abs(diagonal).mean()) or 1.0
         amounts = [0.0, *(unit * float(f"1e{p}") for p in range(-16, -16 + JITTER_POWERS))]
         for added in amounts if self.jitter is None else [check_number("jitter", self.jitter)]:
@@ -111,7 +112,7 @@ class Direct(AbstractSolver):
 
 
 def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> np.ndarray:
-    """Returns the kernel in a C-ordered buffer, a copy unless the kernel may be overwritten."""
+    """Returns the kernel matrix in a buffer for the factorization, a copy unless the matrix may be overwritten."""
     n = len(system.y)
     own = system.kernel
     if overwrite and isinstance(own, Tensor) and own.dtype == torch.float64 and own.is_contiguous():
@@ -132,7 +133,7 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
 
 
 def _skew(buffer: np.ndarray) -> tuple[float, float]:
-    """Returns max |K - K^T| and max |K| below the diagonal, computed in square tiles that fit into the cache."""
+    """Returns the largest difference between K and its transpose, and the largest entry of K below the diagonal."""
     n, side = len(buffer), isqrt(CACHE_TILE_BYTES // BYTES_PER_FLOAT64)
     skew = largest = 0.0
     for i in range(0, n, side):
@@ -145,13 +146,13 @@ def _skew(buffer: np.ndarray) -> tuple[float, float]:
 
 
 def _restore(buffer: np.ndarray) -> None:
-    """Copies the unchanged triangle over the one that a failed factorization overwrote."""
+    """Copies the unchanged triangle of the matrix over the triangle that a failed factorization overwrote."""
     for i in range(len(buffer)):
         buffer[i, i + 1 :] = buffer[i + 1 :, i]
 
 
 def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Returns |A c - y| / |y| and |A|_1 for A = K + ridge, with K from the triangle that the factorization left."""
+    """Returns the relative residual of the solution c for A = K + ridge I, and the largest absolute row sum of A."""
     n = len(y)
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
     for rows in row_blocks(n, n, CACHE_TILE_BYTES):

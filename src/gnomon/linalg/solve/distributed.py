@@ -42,7 +42,7 @@ STRIP_BYTES = 2**28
 
 @dataclass(frozen=True, slots=True)
 class Distributed(AbstractSolver):
-    """A solver that runs Nystrom or conjugate gradients on a Dask cluster. Needs the extra ``dask``.
+    """Solver that runs the Nystrom method or conjugate gradients on a Dask cluster; needs the extra ``dask``.
 
     ``cluster`` is a ``dask.distributed.Client``, the address of a scheduler, or a number of local processes to start
     for the time of a solve. ``method`` says what is solved, with the options that it has on one machine; its
@@ -105,7 +105,7 @@ class Distributed(AbstractSolver):
 
 @dataclass(slots=True, eq=False)
 class Strips:
-    """Strips of a kernel in the memory of workers, and products with them; lost strips are computed again."""
+    """Strips of a kernel matrix in the memory of Dask workers, and products with them; lost strips are recomputed."""
 
     workers: Workers
     pieces: list[Piece]
@@ -113,7 +113,7 @@ class Strips:
     products: int = 0
 
     def product(self, p: Tensor) -> Tensor:
-        """Returns the product (K + ridge) p, computed by the workers."""
+        """Returns the product (K + ridge I) p of the kernel matrix K, computed by the Dask workers."""
         client = self.workers.client
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Solves kernel systems by preconditioned conjugate gradients, which need only products with the kernel.
+"""Solves kernel systems by preconditioned conjugate gradients, which need only products with the kernel matrix.
 
     A = K + ridge,    stop where |y - A c| <= tolerance |y| for every output                   (1)
 
@@ -48,7 +48,7 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class ConjugateGradient(AbstractSolver):
-    """A solver by conjugate gradients to a relative residual; raises an error if ``limit`` iterations do not converge.
+    """Solver by conjugate gradients up to a relative residual; raises an error after ``limit`` iterations.
 
     >>> solution = ConjugateGradient(tolerance=1e-10).solve(2 * torch.eye(3), torch.ones(3))
     >>> [round(c, 9) for c in solution.coefficients.tolist()], solution.residual <= 1e-10
@@ -66,8 +66,7 @@ class ConjugateGradient(AbstractSolver):
         return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients")
 
     def descend(self, system: KernelSystem, product: Map, name: str) -> Solution:
-        """Solves the system from products p -> (K + ridge) p, wherever they are computed; ``name`` is the solver's
-        name."""
+        """Solves the kernel system from products with K + ridge I, wherever these products are computed."""
         apply = inverse_of(self.preconditioner, system, self.memory)
         sizes = system.y.norm(dim=0)
         goal, scale = self.tolerance * sizes, torch.where(sizes > 0, sizes, 1.0)
@@ -89,9 +88,7 @@ class ConjugateGradient(AbstractSolver):
 def recursion(
     product: Map, apply: Map, y: Float[Tensor, "n k"], goal: Float[Tensor, " k"], limit: int
 ) -> tuple[Float[Tensor, "n k"], int]:
-    """Runs conjugate gradients from zero until the residual of every output is small enough, or the limit is
-    reached.
-    """
+    """Runs conjugate gradients until the residual of every output is small enough, or the limit is reached."""
     c, r = torch.zeros_like(y), y.clone()
     z = apply(r)
     p, rz, count = z, (r * z).sum(0), 0
@@ -109,7 +106,7 @@ def recursion(
 
 
 def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | None) -> Float[Tensor, "n k"]:
-    """Returns the product (K + ridge) p, computed for a strip of rows at a time."""
+    """Returns the product (K + ridge I) p for the kernel matrix K of a system, one strip of rows at a time."""
     n = len(p)
     if isinstance(system.kernel, Tensor) and system.kernel.dtype == torch.float64:
         return system.kernel @ p + system.ridge * p
@@ -120,7 +117,7 @@ def product_with(system: KernelSystem, p: Float[Tensor, "n k"], memory: int | No
 
 
 def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
-    """Returns the system with its kernel in memory if the kernel fits, else unchanged."""
+    """Returns the system with its kernel matrix in memory if the matrix fits, otherwise unchanged."""
     n = len(system.y)
     if isinstance(system.kernel, Tensor) or BYTES_PER_FLOAT64 * n * n > memory_budget(memory):
         return system

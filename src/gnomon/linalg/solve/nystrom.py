@@ -1,4 +1,4 @@
-"""Solves kernel systems approximately by the Nystrom method: a sum over m of the n points, without an n x n matrix.
+"""Solves kernel systems approximately by the Nystrom method: a function of m of the n points, without an n x n matrix.
 
 The function is a sum over m of the points, f(x) = sum_j K(x, z_j) c_j, and minimizes |f(X) - y|^2 + ridge |f|_H^2:
 
@@ -62,7 +62,7 @@ TILES_IN_MEMORY = 4
 
 @dataclass(frozen=True, slots=True)
 class Nystrom(AbstractSolver):
-    """The Nystrom solver with m random or chosen centers; it reads the n rows of the kernel in tiles.
+    """Solver by the Nystrom method with m random or chosen points (centers); reads the kernel in tiles.
 
     ``jitter`` of the solution is the jitter that K_mm needed for its factorization. ``dtype`` is the dtype of the
     tiles, float64 or float32.
@@ -98,7 +98,7 @@ class Nystrom(AbstractSolver):
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
-        """Returns the stream of rows with the factorized kernel of the centers, and the jitter of the factorization."""
+        """Returns an object that computes sums over the kernel's rows, and the jitter of its Cholesky factorization."""
         n = len(system.y)
         support = random_rows(n, self.m, self.seed) if self.centers is None else _checked_centers(self.centers, n)
         inner = cholesky(system.tile(support, support))
@@ -107,7 +107,7 @@ class Nystrom(AbstractSolver):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStream:
-    """Computes sums over rows of a system with its centers; can be sent to other processes if its kernel can."""
+    """Computes sums over rows of a kernel for the Nystrom method; can run in other processes."""
 
     system: KernelSystem
     support: Tensor
@@ -116,7 +116,7 @@ class RowStream:
 
     @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
     def sums(self, first: int, last: int, memory: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """Returns F^T F (lower triangle) and F^T y over rows first to last, one tile after another."""
+        """Returns the sums F^T F and F^T y over some rows, for features F of the Nystrom method and targets y."""
         from scipy.linalg import blas  # slow to import
 
         m, single = len(self.support), self.dtype == torch.float32
@@ -138,7 +138,7 @@ class RowStream:
 
 
 def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: float, name: str) -> Solution:
-    """Returns the solution from the sums F^T F and F^T y over all rows; only the lower triangle is needed."""
+    """Returns the Nystrom solution from the sums F^T F and F^T y of features F and targets y over all rows."""
     matrix = torch.from_numpy(gram)
     matrix.diagonal().add_(stream.system.ridge)
     outer = factor_with_least_jitter(matrix)
@@ -148,7 +148,7 @@ def from_sums(stream: RowStream, gram: np.ndarray, target: np.ndarray, jitter: f
 
 
 def _room(m: int, memory: int | None) -> int:
-    """Returns the bytes left for a tile in addition to the m x m matrices; raises an error if there are too few."""
+    """Returns the bytes left for a tile in addition to the m x m matrices of the Nystrom method."""
     taken = BYTES_PER_FLOAT64 * MATRICES_IN_MEMORY * m * m
     room = memory_budget(memory) - taken
     if room < BYTES_PER_FLOAT64 * m:

@@ -1,4 +1,4 @@
-"""Computes preconditioners of a kernel: a low-rank factor, and the inverse of the matrix that it approximates.
+"""Computes preconditioners of a kernel system: a low-rank factor of the kernel, and the inverse of its approximation.
 
     K ~ F F^T,    P = F F^T + d,    d = ridge + (tr K - |F|_F^2) / n                           (1)
     P^{-1} r = (r - F (d + F^T F)^{-1} F^T r) / d                                              (2)
@@ -32,19 +32,19 @@ TINY = torch.finfo(torch.float64).tiny  # keeps the preconditioner invertible fo
 
 
 class AbstractPreconditioner(ABC):
-    """The interface of preconditioners: each computes a low-rank factor of a kernel."""
+    """Interface of preconditioners, which compute a low-rank factor of a kernel matrix."""
 
     rank: int
     """Number of columns of the factor."""
 
     @abstractmethod
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:
-        """Returns a factor F with kernel ~ F F^T and at most ``rank`` columns."""
+        """Returns a factor F with kernel matrix ~ F F^T and at most ``rank`` columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PivotedCholesky(AbstractPreconditioner):
-    """A preconditioner by Cholesky factorization with the largest remaining diagonal entry first.
+    """Preconditioner by a partial Cholesky factorization that picks the largest remaining diagonal entry each time.
 
     That is one call of the kernel for each column; if the kernel is a function, Landmarks, with one call, is faster.
 
@@ -77,7 +77,7 @@ class PivotedCholesky(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True)
 class Landmarks(AbstractPreconditioner):
-    """A preconditioner from random points, the Nystrom approximation K ~ K_nm K_mm^{-1} K_mn.
+    """Preconditioner from random points, the Nystrom approximation of the kernel matrix.
 
     >>> from gnomon.linalg.solve import ConjugateGradient
     >>> ConjugateGradient(preconditioner=Landmarks(2)).solve(torch.eye(2), torch.ones(2)).iterations
@@ -103,7 +103,7 @@ class Landmarks(AbstractPreconditioner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreconditionerInverse:
-    """The factorized inverse P^{-1} of a preconditioner."""
+    """The inverse of a preconditioner, in factorized form, as a function of vectors."""
 
     F: Float[Tensor, "n r"]
     lower: Float[Tensor, "r r"]
@@ -115,13 +115,13 @@ class PreconditionerInverse:
 
 
 def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int | None) -> PreconditionerInverse:
-    """Returns the inverse P^{-1} of a preconditioner for a system."""
+    """Returns the inverse of a preconditioner for a kernel system."""
     trace = float(diagonal(system, memory).sum())
     return inverse(kind.factor(system, memory), trace, system.ridge)
 
 
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
-    """Returns the inverse of F F^T + d, where d comes from the trace and the ridge."""
+    """Returns the inverse of F F^T + d I for a low-rank factor F, with d from the kernel's trace and the ridge."""
     mean = trace / len(F)
     # The difference of traces is accurate to the rounding of a sum of n numbers, and may be slightly negative.
     left = trace - float(torch.linalg.vector_norm(F)) ** 2
@@ -132,7 +132,7 @@ def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> Precondition
 
 
 def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
-    """Returns the diagonal of the kernel, computed from small tiles."""
+    """Returns the diagonal of the kernel matrix, computed from small tiles."""
     side = max(1, min(DIAGONAL_TILE_POINTS, isqrt(tile_bytes(memory) // BYTES_PER_FLOAT64)))
     entries = torch.empty(len(system.y), dtype=torch.float64)
     for rows in torch.arange(len(entries)).split(side):
@@ -147,8 +147,7 @@ def diagonal(system: KernelSystem, memory: int | None) -> Float[Tensor, " n"]:
 
 
 def columns(rank: int, n: int, memory: int | None) -> int:
-    """Returns the number of columns of the factor: at most ``rank``, the number of points, and a quarter of the
-    memory."""
+    """Returns the number of columns of the low-rank factor, limited by ``rank``, the number of points, and memory."""
     return max(1, min(rank, n, memory_budget(memory) // (4 * BYTES_PER_FLOAT64 * n)))
 
 

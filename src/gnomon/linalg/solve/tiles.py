@@ -1,4 +1,4 @@
-"""Stores a kernel on disk and solves its system by reading it tile by tile.
+"""Stores a kernel matrix on disk and solves its linear system by reading the matrix tile by tile.
 
 The lower triangle of the kernel is computed once, in square tiles, into a Zarr store; a run that was killed continues
 where it stopped. Then conjugate gradients read the tiles once an iteration, every tile off the diagonal serving twice:
@@ -74,7 +74,7 @@ VERSION = "tiles of a kernel 1"
 
 @dataclass(frozen=True, slots=True)
 class Tiles(AbstractSolver):
-    """A solver that stores the kernel in a Zarr store at ``path`` and iterates on it. Needs the extra ``zarr``.
+    """Solver that stores the kernel matrix in a Zarr store at ``path`` and iterates on it; needs the extra ``zarr``.
 
     ``side`` is the side of a tile, by default 2048 or what the memory allows; ``dtype`` the dtype on disk:
     float32 takes half of the space, and the result belongs to the rounded kernel. A store that exists keeps its own
@@ -109,8 +109,9 @@ class Tiles(AbstractSolver):
 
     @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
-        """Computes missing tiles of the lower triangle, and returns the array on disk with all tiles, and their
-        side."""
+        """Computes missing tiles of the kernel matrix on disk, and returns the array on disk and the side of its
+        tiles.
+        """
         n, word = len(system.y), str(self.dtype).removeprefix("torch.")
         probe = _probe(system, self.memory)
         fingerprint = f"{VERSION}: {n} points in {word}"
@@ -137,7 +138,7 @@ class Tiles(AbstractSolver):
         return min(n, DEFAULT_TILE_POINTS if self.side is None else self.side, room)
 
     def _fits(self, side: int, room: int) -> None:
-        """Raises an error if tiles do not fit into memory while they are computed."""
+        """Raises an error if tiles of the kernel matrix do not fit into memory while they are computed."""
         if side > room:
             needed = format_bytes(TILES_IN_MEMORY * BYTES_PER_FLOAT64 * side**2)
             what = f"tiles of side {side} need {needed}, including the temporaries of the kernel"
@@ -148,7 +149,7 @@ class Tiles(AbstractSolver):
 
 
 def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-    """Returns (K + ridge) p from the tiles on disk; ``sides`` are the side of a tile and the rows to read at a time."""
+    """Returns the product (K + ridge I) p from the tiles of the kernel matrix K on disk."""
     vector = p.numpy()
     out = ridge * vector
     for first, start, strip in _read(array, *sides):
@@ -160,7 +161,7 @@ def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, 
 
 
 def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yields strips of the tiles in the lower triangle; reads the next strip while the current one is used."""
+    """Yields strips of the tiles on disk below the diagonal; reads the next strip while the current one is used."""
     n = array.shape[0]
     count = -(-n // side)
     places = [
@@ -187,7 +188,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
 
 
 def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
-    """Returns at most 8 evenly spaced columns of the kernel; a store compares them to notice other data."""
+    """Returns at most 8 evenly spaced columns of the kernel matrix, by which a store notices that the data changed."""
     n = len(system.y)
     columns = torch.linspace(0, n - 1, min(PROBED_COLUMNS, n)).long()
     entries = torch.empty(n, len(columns), dtype=torch.float64)
@@ -197,7 +198,7 @@ def _probe(system: KernelSystem, memory: int | None) -> np.ndarray:
 
 
 def _check_same_kernel(group: Any, probe: np.ndarray, system: KernelSystem, path: str | Path) -> None:
-    """Raises an error if the columns in a store differ from the kernel by more than half the digits of its dtype."""
+    """Raises an error if the kernel matrix in a store belongs to another kernel or other data."""
     known = group["probe"][:]
     origin = system.kernel(torch.arange(1), torch.arange(1)) if not isinstance(system.kernel, Tensor) else system.kernel
     allowed = float(torch.finfo(torch.as_tensor(origin).dtype).eps) ** 0.5 * float(np.abs(probe).max())

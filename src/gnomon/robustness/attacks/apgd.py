@@ -1,4 +1,4 @@
-"""APGD attack: projected gradient ascent that adapts its step size automatically.
+"""APGD (automatic projected gradient descent) attack: gradient ascent on the loss with an adaptive step size.
 
     u = P(z_k + a s(g_k)),    z_{k+1} = P(z_k + 0.75 (u - z_k) + 0.25 (z_k - z_{k-1})),    a = 2 eps at first        (1)
 
@@ -34,7 +34,7 @@ MIN_SUCCESSFUL_STEPS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class APGD(Record, AbstractAttack):
-    """Gradient ascent on the cross-entropy, or with ``scale_free`` on the DLR loss, from random starts.
+    """APGD attack: gradient ascent from random starts on the cross-entropy or, with ``scale_free``, the DLR loss.
 
     See equation (1) of the module docstring.
 
@@ -71,7 +71,7 @@ class APGD(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class TargetedAPGD(Record, AbstractAttack):
-    """Gradient ascent on the DLR loss towards one target class after another, best-scoring classes first.
+    """APGD attack on one target class after another, starting with the classes of highest score.
 
     See equation (1) of the module docstring.
 
@@ -107,7 +107,7 @@ class TargetedAPGD(Record, AbstractAttack):
 
 @dataclass(slots=True)
 class _ApgdState:
-    """State of the APGD search: each array has one row for each example that is not yet misclassified."""
+    """State of the APGD attack, with one row in each array for each example that is not yet misclassified."""
 
     index: Tensor
     x: Tensor
@@ -173,7 +173,7 @@ def ascend(
 
 
 def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
-    """Stores the points of misclassified examples and removes these examples from the search."""
+    """Stores the misclassified points that the attack found and removes their examples from the search."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]
         s.keep(right)
@@ -197,7 +197,7 @@ def _adapt(s: _ApgdState, since: int) -> None:
 
 
 def _checkpoints(steps: int) -> Iterator[int]:
-    """Returns the steps at which the step size may be halved: gaps start at 22 % of the steps and shrink to 6 %."""
+    """Returns the steps at which APGD may halve its step size: gaps start at 22 % of the steps and shrink to 6 %."""
     before, now = 0.0, 0.22
     while now < 1:
         yield max(1, int(now * steps + 0.999))

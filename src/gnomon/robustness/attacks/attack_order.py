@@ -1,4 +1,4 @@
-"""Orders in which `robust_accuracy` attacks examples, so that expensive attacks run on as few as possible.
+"""Orders in which `robust_accuracy` attacks examples, so that expensive attacks run on as few examples as possible.
 
 Earlier attacks leave each example at the point of its smallest margin. Examples are sorted by how much farther they
 would have to move, and attacked in groups. The search ends at the first group in which no attack succeeds. With m
@@ -24,7 +24,7 @@ __all__ = ["MostVulnerableFirst", "SampleFirst"]
 
 @dataclass(frozen=True, slots=True)
 class MostVulnerableFirst(Record, AbstractAttack):
-    """Runs another attack on the most vulnerable examples first, ``group`` at a time; stops when a whole group resists.
+    """Runs a given attack on the most vulnerable examples first, ``group`` at a time; stops when a whole group resists.
 
     If gradients are masked, it runs on all remaining examples. In `attack` it runs on all examples.
 
@@ -49,7 +49,8 @@ class MostVulnerableFirst(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class SampleFirst(Record, AbstractAttack):
-    """Tries an attack on ``group`` random examples first; if it breaks one, runs the attacks ``rest`` on the others.
+    """Tries an attack on ``group`` random examples first; if it succeeds on one, runs the attacks ``rest`` on the
+    others.
 
     Whether an attack without gradients finds more is a property of the model, which a sample shows. Running ``rest`` on
     all remaining examples is expensive. If gradients are masked, ``rest`` always runs.
@@ -65,7 +66,7 @@ class SampleFirst(Record, AbstractAttack):
 
     @property
     def name(self) -> str:
-        """Returns the name of the attack that is tried."""
+        """Returns the name of the attack that is tried first."""
         return self.method.name
 
     def run(  # noqa: D102

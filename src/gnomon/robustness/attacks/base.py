@@ -1,4 +1,4 @@
-"""Common parts of all attacks: the classifier under attack, the losses to increase, and the base class.
+"""Common parts of all attacks: the classifier under attack, the losses that attacks increase, and the base class.
 
 With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
 
@@ -57,7 +57,9 @@ class AttackedModel:
 
     @contextmanager
     def attack_mode(self) -> Any:
-        """Context in which the module is in eval mode and its parameters need no gradients; restores both."""
+        """Context in which the attacked module is in eval mode and its parameters need no gradients; restores both
+        afterwards.
+        """
         wanted = [(p, p.requires_grad) for p in self.module.parameters()]
         try:
             with preserve(self.module):
@@ -99,7 +101,8 @@ class AttackedModel:
 
 
 def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
-    """Returns the gradient of ``value`` with respect to the inputs, or zeros if it does not depend on them.
+    """Returns the gradient of ``value`` with respect to the inputs ``leaf``; zeros if ``value`` does not depend on
+    them.
 
     Cost: a backward pass.
 
@@ -113,7 +116,7 @@ def input_gradient(value: Tensor, leaf: Tensor) -> Tensor:
 
 
 class AbstractAttack(ABC):
-    """Base class of attacks: methods that search for a misclassified point near each example."""
+    """Base class of adversarial attacks: methods that search for a misclassified point near each example."""
 
     @property
     @abstractmethod
@@ -124,11 +127,11 @@ class AbstractAttack(ABC):
     def run(
         self, classifier: AttackedModel, x: Tensor, y: Tensor, threat: ThreatModel, generator: torch.Generator
     ) -> Tensor:
-        """Returns one allowed point for each example, which is misclassified if the attack succeeded."""
+        """Returns one allowed point for each example; the point is misclassified if the attack succeeded."""
 
 
 def margin_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the margin: the score of class y minus the best other score.
+    """Returns the margin of each example: the score of class y minus the best other score.
 
     See equation (1) of the module docstring.
     Cost: one pass over the scores.
@@ -140,7 +143,7 @@ def margin_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the DLR loss: minus the margin, divided by the spread of the top scores.
+    """Returns the DLR loss of each example: minus the margin, divided by the difference of the top scores.
 
     See equation (2) of the module docstring.
     Cost: a partial sort of the scores.
@@ -153,7 +156,8 @@ def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def targeted_dlr_loss(target: Tensor) -> Score:
-    """Returns a loss that is larger the closer an example is to being classified as ``target``.
+    """Returns the DLR loss for a target class, which grows as an example comes closer to being classified as
+    ``target``.
 
     See equation (2) of the module docstring.
 

@@ -23,7 +23,7 @@ __all__ = ["DeepFool"]
 
 @dataclass(frozen=True, slots=True)
 class DeepFool(Record, AbstractAttack):
-    """Steps to the nearest linearized boundary with the ``classes`` best other classes; ignores eps.
+    """DeepFool attack: steps to the nearest linearized boundary with the ``classes`` best other classes; ignores eps.
 
     See equation (1) of the module docstring.
 
@@ -61,7 +61,7 @@ class DeepFool(Record, AbstractAttack):
 
 
 def _linearize(classifier: AttackedModel, z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """Returns the score gaps f_j - f_y to the best other classes j, and the gradients of these gaps, (n, j, ...)."""
+    """Returns the score gaps to the best other classes and the gradients of the gaps with respect to the inputs."""
     with torch.enable_grad():
         leaf = z.detach().requires_grad_()
         f = classifier.scores(leaf)

@@ -22,7 +22,7 @@ __all__ = ["FGSM", "PGD"]
 
 @dataclass(frozen=True, slots=True)
 class FGSM(Record, AbstractAttack):
-    """Fast gradient sign method: one step of length eps along the gradient.
+    """Fast gradient sign method (FGSM): an attack by one step of length eps along the gradient of the loss.
 
     See equation (1) of the module docstring.
 
@@ -46,7 +46,7 @@ class FGSM(Record, AbstractAttack):
 
 @dataclass(frozen=True, slots=True)
 class PGD(Record, AbstractAttack):
-    """Projected gradient ascent with a fixed step size, first from the input, then from random starts.
+    """Projected gradient descent (PGD) attack: ascent on the loss with a fixed step size, also from random starts.
 
     See equation (2) of the module docstring.
     ``step`` is in units of eps; examples that are fooled are left alone.

@@ -26,7 +26,7 @@ __all__ = ["MinimumNorm", "bisect_to_boundary"]
 
 @dataclass(frozen=True, slots=True)
 class MinimumNorm(Record, AbstractAttack):
-    """Searches for the nearest misclassified point, starting from DeepFool's result and from random points.
+    """Attack that searches for the nearest misclassified point, starting from DeepFool's result and from random points.
 
     >>> from gnomon.robustness.attacks import minimal_distance
     >>> net = torch.nn.Linear(2, 2, bias=False)

@@ -63,12 +63,12 @@ class AttackResult(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence which fraction of examples the attack fooled."""
         n = int(self.clean.sum())
         return f"{self.method} fooled {self.success:.1%} of {n} correctly classified examples ({self.threat})."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how far the attack moved the examples that it made misclassified."""
+        """Plots how far the attack moved the examples that it fooled."""
         moved = self.sizes[self.fooled & self.clean]
         marks = (Histogram.of("examples", moved),) if len(moved) else ()
         return (

@@ -26,7 +26,7 @@ BALL_COUNT = 6
 
 @dataclass(frozen=True, slots=True)
 class ShrinkingSteps(Record, AbstractAttack):
-    """Gradient ascent in shrinking balls, with ``steps`` steps in total from at most ``restarts`` starts.
+    """Attack by gradient ascent in shrinking balls, with ``steps`` steps in total from at most ``restarts`` starts.
 
     See equation (2) of the module docstring.
     A width that breaks no example ``patience`` times in a row is dropped. The search ends when no width is left.

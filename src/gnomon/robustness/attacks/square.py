@@ -25,7 +25,7 @@ SHRINKS = (10, 50, 200, 1000, 2000, 4000, 6000, 8000)
 
 @dataclass(frozen=True, slots=True)
 class SquareAttack(Record, AbstractAttack):
-    """The Square attack, with at most ``queries`` forward passes for each example.
+    """The Square attack, which needs no gradients, with at most ``queries`` forward passes for each example.
 
     See equations (1) and (2) of the module docstring.
 
@@ -86,7 +86,7 @@ def _stripes(x: Tensor, threat: ThreatModel, generator: torch.Generator) -> Tens
 
 
 def _places(x: Tensor, height: int, width: int, generator: torch.Generator) -> Tensor:
-    """Returns a mask (n, 1, h, w) that is one in a random window of each image."""
+    """Returns a mask (n, 1, h, w) that is one in a random window of each image and zero elsewhere."""
     n, _, h, w = x.shape
     top = torch.randint(0, h - height + 1, (n, 1, 1, 1), generator=generator)
     left = torch.randint(0, w - width + 1, (n, 1, 1, 1), generator=generator)
@@ -134,7 +134,7 @@ def _entries(x: Tensor, height: int, width: int, generator: torch.Generator) -> 
 
 
 def _heights(height: int, width: int) -> Tensor:
-    """Returns nested rectangles stacked to a pyramid whose height grows towards the middle in steps of 1 / k^2."""
+    """Returns the shape of a perturbation in the Square attack: nested rectangles stacked to a pyramid."""
     total, a, b = torch.zeros(height, width), (height + 1) // 2, (width + 1) // 2
     for k in range(max(a, b)):
         i, j = min(k, a - 1), min(k, b - 1)

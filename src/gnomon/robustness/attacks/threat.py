@@ -28,7 +28,7 @@ Norm = str
 
 @dataclass(frozen=True, slots=True)
 class ThreatModel(Record):
-    """The set of points that an attacker may choose around an example."""
+    """The set of points that an attacker may choose around each example."""
 
     eps: float
     norm: Norm
@@ -54,12 +54,12 @@ class ThreatModel(Record):
         return ThreatModel(eps, self.norm, self.low, self.high)
 
     def size(self, move: Tensor) -> Tensor:
-        """Returns the norm of each example's perturbation, (n,)."""
+        """Returns the norm of each example's perturbation, in the norm of the threat model."""
         flat = move.flatten(1)
         return flat.abs().amax(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def project(self, x: Tensor, z: Tensor, eps: Tensor | float | None = None) -> Tensor:
-        """Projects z onto the allowed points around x, with radius ``eps`` (one number, or one per example) if given.
+        """Projects points z onto the points that the attacker may choose around x, within radius ``eps`` if given.
 
         In the Euclidean norm it projects onto the ball first and then onto the bounds; the result is inside both.
         """
@@ -72,7 +72,9 @@ class ThreatModel(Record):
         return (x + move * (radius / size).clamp(max=1.0)).clamp(self.low, self.high)  # (1)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """Returns the norm-1 step that raises the loss most: the gradient's signs, or the gradient over its norm."""
+        """Returns the step of norm 1 that raises the loss most: the gradient's signs, or the gradient divided by its
+        length.
+        """
         if self.norm == "inf":
             return gradient.sign()
         return gradient / broadcast_per_example(gradient.flatten(1).norm(dim=1), gradient).clamp_min(1e-30)
@@ -83,12 +85,14 @@ class ThreatModel(Record):
         return gradient.masked_fill(blocked, 0.0)
 
     def dual(self, gradient: Tensor) -> Tensor:
-        """Returns the dual norm of a gradient, (n,): the sum of its absolute entries, or its length."""
+        """Returns the dual norm of each example's gradient: the sum of absolute entries for "inf", the length for
+        "2".
+        """
         flat = gradient.flatten(1)
         return flat.abs().sum(1) if self.norm == "inf" else flat.norm(dim=1)
 
     def random(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        """Draws an allowed point for each example: uniform in the cube, or in a random direction."""
+        """Draws a random allowed point for each example, from which an attack can start."""
         if self.norm == "inf":
             move = (torch.rand(x.shape, generator=generator) * 2 - 1).to(x)
         else:
@@ -111,7 +115,7 @@ def broadcast_per_example(values: Tensor, x: Tensor) -> Tensor:
 
 
 def example_dot(a: Tensor, b: Tensor) -> Tensor:
-    """Returns the inner product of two tensors for each example, (n,).
+    """Returns the inner product of two tensors for each example.
 
     >>> example_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)).tolist()
     [6.0]
@@ -122,7 +126,7 @@ def example_dot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def example_norms(a: Tensor) -> Tensor:
-    """Returns the Euclidean length of each example, (n,).
+    """Returns the Euclidean length of each example.
 
     >>> example_norms(torch.ones(1, 4)).tolist()
     [2.0]

@@ -52,12 +52,14 @@ class UniversalPerturbation(Result):
 
     @property
     def interval(self) -> Interval:
-        """Returns the 95 % confidence interval of the rate."""
+        """Returns the 95 % confidence interval of the fraction of predictions that the perturbation changes."""
         return binomial_interval(self.changed, self.examples)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how many predictions the universal perturbation changes, compared with
+        random noise.
+        """
         noise = self.changed_by_noise / self.examples
         return (
             f"One perturbation changes {self.rate:.1%} of {self.examples} decisions; random noise of the same size "
@@ -79,7 +81,7 @@ def universal_perturbation(
     seed: int = 0,
     budget: float | None = None,
 ) -> UniversalPerturbation:
-    """Finds one perturbation on the examples of ``data`` and counts the predictions that it changes on ``test``.
+    """Finds one perturbation for all examples of ``data`` and counts the predictions that it changes on ``test``.
 
     Without ``test`` they are counted on the same examples, which is too optimistic. Other arguments are as in `attack`.
 

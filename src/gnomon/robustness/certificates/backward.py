@@ -1,4 +1,4 @@
-"""Passes linear bounds backwards through a piecewise linear network, from the output of a step to its inputs.
+"""Computes linear bounds (CROWN) by passing them backwards through a piecewise linear network, layer by layer.
 
     <a, A z + b> = <A^T a, z> + <a, b>                                      an affine step                          (1)
     a relu(z) >= a s(a) z + min(a, 0) (1 - k) u                             s(a) = the lower slope, k for a < 0     (2)
@@ -27,7 +27,7 @@ Box = tuple[Tensor, Tensor]
 def lower_bounds(
     graph: PiecewiseLinearGraph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor
 ) -> Tensor:
-    """Returns lower bounds of inner products <row, output of a step> over a region; rows (n, s, ...), result (n, s).
+    """Returns lower bounds of linear functions of a layer's output over a region of inputs; ``rows`` has the functions.
 
     Cost: a backward pass for each row of each example.
 
@@ -57,7 +57,7 @@ def lower_bounds(
 
 
 def _pull_back(step: PiecewiseLinearStep, a: Tensor, like: list[Tensor]) -> tuple[list[Tensor], Tensor]:
-    """Passes coefficients back through an affine step A z + b: returns a A and <a, b>.
+    """Passes linear coefficients a back through an affine layer A z + b: returns a A and the inner product of a and b.
 
     See equation (1) of the module docstring.
     """
@@ -80,14 +80,14 @@ def _pull_back(step: PiecewiseLinearStep, a: Tensor, like: list[Tensor]) -> tupl
 
 
 def _constant(a: Tensor, bias: Tensor | None, axis: int) -> Tensor:
-    """Returns the inner products of coefficients a with a layer's bias b; axis 2 of a holds the channels."""
+    """Returns the inner products of linear coefficients a with a layer's bias b; axis 2 of a holds the channels."""
     if bias is None:
         return a.new_zeros(a.shape[:2])
     return (a.movedim(axis, 2).flatten(3).sum(3) if a.dim() > 3 else a) @ bias
 
 
 def _transpose(layer: Any, a: Tensor, like: Tensor) -> Tensor:
-    """Returns A^T a for a convolution, at the size of its input."""
+    """Returns A^T a for a convolution with matrix A and coefficients a, in the shape of the convolution's input."""
     n, s = a.shape[:2]
     shape = (n * s, *like.shape[1:])
     known = (layer.weight, None, layer.stride, layer.padding, layer.dilation, False, [0] * len(layer.stride))
@@ -108,7 +108,7 @@ def _relu(slope: float, a: Tensor, box: Box) -> tuple[list[Tensor], Tensor]:
 
 
 def _max(step: PiecewiseLinearStep, a: Tensor, box: Box, outer: Box) -> tuple[list[Tensor], Tensor]:
-    """Returns linear bounds of a max-pool: the input with the largest lower bound, and the largest upper bound."""
+    """Returns linear bounds of a max-pool: below by one of its inputs, above by the largest upper bound."""
     layer = step.layer
     assert isinstance(layer, nn.MaxPool1d | nn.MaxPool2d)
     pool = nn.functional.max_pool1d if isinstance(layer, nn.MaxPool1d) else nn.functional.max_pool2d
@@ -127,7 +127,9 @@ def _max(step: PiecewiseLinearStep, a: Tensor, box: Box, outer: Box) -> tuple[li
 
 
 def _largest_other(high: Tensor, index: Tensor, pool: Any, options: tuple[Any, ...]) -> Tensor:
-    """Returns the largest upper bound in each pooling window, excluding the window's most certain input."""
+    """Returns the largest upper bound in each pooling window, not counting the input that has the largest lower
+    bound.
+    """
     top, where = pool(high, *options, return_indices=True)
     masked = high.flatten(2).clone()
     masked.scatter_(2, index.flatten(2), float("-inf"))

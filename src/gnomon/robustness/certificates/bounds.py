@@ -1,4 +1,4 @@
-"""Output bounds of a piecewise linear network over a region of inputs: intervals, and linear bounds (CROWN).
+"""Bounds the outputs of a piecewise linear network over a region of inputs, by intervals and linear bounds (CROWN).
 
 Intervals go forward: through an affine step by |A|, through a relu by its ends. Linear bounds go backward: a relu-like
 function with slope s below zero whose argument lies in [l, u], l < 0 < u, is between two lines,
@@ -51,7 +51,7 @@ TABLES_IN_MEMORY = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepBounds(Record):
-    """Smallest and largest value of every output over the region around each example, (n, k).
+    """Smallest and largest possible value of every output over the region around each example, of shape (n, k).
 
     >>> found = StepBounds(low=torch.tensor([[1.0, -1.0]]), high=torch.tensor([[2.0, 0.5]]))
     >>> bool((found.low[:, 0] > found.high[:, 1]).all())                # so class 0 wins everywhere in the region
@@ -125,7 +125,7 @@ def examples_at_once(graph: PiecewiseLinearGraph, x: Tensor) -> int:
 
 @torch.no_grad()
 def interval_bounds(graph: PiecewiseLinearGraph, region: PerturbationRegion) -> list[Box]:
-    """Returns intervals that contain the output of every step, computed from the inputs forward.
+    """Returns intervals that contain the output of every layer over a region of inputs, computed layer by layer.
 
     Cost: two forward passes.
 
@@ -155,7 +155,7 @@ def _forward(step: PiecewiseLinearStep, boxes: list[Box], region: PerturbationRe
 def linear_bounds(
     graph: PiecewiseLinearGraph, region: PerturbationRegion, max_linear_units: int = MAX_LINEARLY_BOUNDED_UNITS
 ) -> list[Box]:
-    """Returns bounds of the output of every step: linear bounds before a ReLU and at the end, intervals elsewhere.
+    """Returns bounds of every layer's output over a region: linear bounds before a ReLU and at the end, else intervals.
 
     Steps with more than ``max_linear_units`` units of undecided sign keep their intervals.
 
@@ -181,7 +181,9 @@ def linear_bounds(
 
 
 def _open(graph: PiecewiseLinearGraph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
-    """Returns the indices of units whose linear bounds are needed, such as ReLU inputs of undecided sign."""
+    """Returns the indices of units that need linear bounds, such as ReLU inputs that intervals leave undecided in
+    sign.
+    """
     low, high = (end.flatten(1) for end in boxes[number])
     if last or any(step.kind == "max" and number in step.inputs for step in graph.steps):
         return torch.arange(low.shape[1], device=low.device)

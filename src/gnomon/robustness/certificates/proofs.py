@@ -58,11 +58,11 @@ class AbstractProof(ABC):
         bounds: tuple[float, float],
         most: Tensor | None = None,
     ) -> Tensor:
-        """Returns a proven radius for each example, or zero; ``most`` are distances at which an attack succeeded."""
+        """Returns a proven radius for each example, or zero; ``most`` has distances at which an attack succeeded."""
 
 
 class AbstractBounding(AbstractProof):
-    """Finds the largest provable radius by bisection over eps, with bounds of the margins."""
+    """Finds the largest provable radius by bisection over eps, with lower bounds of the classifier's margins."""
 
     @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102
@@ -107,12 +107,15 @@ class AbstractBounding(AbstractProof):
 
     @abstractmethod
     def margins(self, graph: PiecewiseLinearGraph, region: PerturbationRegion, y: Tensor) -> Tensor:
-        """Returns a lower bound of each example's margin over the region around it."""
+        """Returns a lower bound of each example's margin (score of class y minus best other score) over the region
+        around it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalProof(Record, AbstractBounding):
-    """Proof by intervals passed forward through the network; fast but loose.
+    """Proves a radius by intervals passed forward through the network; fast, but often much smaller than the true
+    radius.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -131,7 +134,7 @@ class IntervalProof(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class CrownProof(Record, AbstractBounding):
-    """Proof by linear bounds passed backwards (CROWN); slower and tighter. ``max_linear_units``: see `output_bounds`.
+    """Proves a radius by linear bounds passed backwards (CROWN); slower than intervals, and closer to the true radius.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():
@@ -154,7 +157,7 @@ class CrownProof(Record, AbstractBounding):
 
 @dataclass(frozen=True, slots=True)
 class LipschitzProof(Record, AbstractProof):
-    """Proof by a Lipschitz constant: the margin divided by the Lipschitz constant of the score differences.
+    """Proves a radius by a Lipschitz constant: the margin divided by the Lipschitz constant of the score differences.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> with torch.no_grad():

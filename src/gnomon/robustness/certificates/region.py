@@ -1,4 +1,4 @@
-"""The set of inputs that a certificate covers, and minima of linear functions over the set.
+"""Defines the set of inputs that a certificate covers, and finds minima of linear functions over the set.
 
     min over z of <a, z>  = sum_i min(a_i low_i, a_i high_i)    over a box                                  (1)
                           = <a, x> - eps |a|_2                  over a Euclidean ball                       (2)
@@ -21,7 +21,7 @@ __all__ = ["PerturbationRegion"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PerturbationRegion(Record):
-    """All points within ``eps`` of each example in a norm, and the box around them within the range of inputs."""
+    """All points within ``eps`` of each example in a norm, and a box that contains these points."""
 
     x: Tensor
     eps: Tensor
@@ -31,12 +31,12 @@ class PerturbationRegion(Record):
 
     @classmethod
     def of(cls, x: Tensor, eps: Tensor, norm: str, bounds: tuple[float, float]) -> "PerturbationRegion":
-        """Returns the region around each example x, with one radius per example."""
+        """Returns the region of all points within one radius per example, cut to the valid range of inputs."""
         radius = eps.reshape(-1, *[1] * (x.dim() - 1))
         return cls(x, eps, norm, (x - radius).clamp(*bounds), (x + radius).clamp(*bounds))
 
     def least(self, a: Tensor) -> Tensor:
-        """Returns the smallest value of <a, z> over the region for coefficients (n, s, ...); shape (n, s)."""
+        """Returns the smallest value over the region of each linear function with the given coefficients a."""
         center, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
         flat = a.flatten(2)
         box = torch.einsum("nsd,nd->ns", flat, center.flatten(1)) - torch.einsum("nsd,nd->ns", flat.abs(),

@@ -1,4 +1,4 @@
-"""Randomized smoothing: classifies by majority vote under Gaussian noise, with a radius that holds with confidence.
+"""Randomized smoothing: classifies by majority vote under Gaussian noise, which proves a radius with some confidence.
 
     g(x) = the class that f(x + s u) has most often, u ~ N(0, I);   Euclidean radius s Q(p),  p > 1/2       (1)
 
@@ -29,7 +29,7 @@ SELECTION_DRAWS = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmoothedRadii(Result):
-    """Result: a certified radius for each example (zero if the vote abstains), and whether the vote is correct.
+    """Result: the certified radius of each example (zero if the vote is too close), and whether the vote is correct.
 
     >>> radii, right = torch.tensor([0.5, 0.2, 0.0, 0.9]), torch.tensor([True, True, True, False])
     >>> found = SmoothedRadii(radii, right, sigma=0.25, samples=1000, confidence=0.999)
@@ -44,12 +44,12 @@ class SmoothedRadii(Result):
     confidence: float
 
     def proven(self, eps: float) -> float:
-        """Returns the fraction of examples for which the vote is proven correct everywhere within eps."""
+        """Returns the fraction of examples for which the vote under noise is proven correct everywhere within eps."""
         return float((self.right & (self.radii > eps)).double().mean())
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence the typical radius within which the vote under noise is certified."""
         known = self.radii[self.right & (self.radii > 0)]
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
@@ -59,7 +59,7 @@ class SmoothedRadii(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of examples that are proven robust, over eps."""
+        """Plots the fraction of examples for which the vote under noise is proven correct, over eps."""
         grid = torch.linspace(0, max(1e-9, 1.05 * float(self.radii.max())), 60).tolist()
         line = Line("proven", grid, [self.proven(e) for e in grid])
         return (Plot("Certified accuracy of the vote", (line,), Axis("eps (norm 2)"), Axis("share", limits=(0, 1))),)

@@ -31,7 +31,8 @@ MAX_DESCENT_SIZE = 200
 
 
 def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
-    """Bounds the largest norm |B D A| over diagonal matrices D with entries in [slope, 1].
+    """Bounds the norm |B D A| of two weight matrices with an activation between them (diagonal D, entries in [slope,
+    1]).
 
     See equation (2) of the module docstring.
     Cost: about 60 singular value decompositions, for the descent of T; 5 above 200 rows or columns.
@@ -47,7 +48,9 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
 
 
 def _balance(b: Tensor, a: Tensor) -> float:
-    """Minimizes |B T| |T^-1 A| over diagonal matrices T, by gradient descent on log T."""
+    """Minimizes |B T| |T^-1 A| over diagonal matrices T by gradient descent, to bound the norm of A, an activation, and
+    B.
+    """
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5
     for _ in range(DESCENT_STEPS if max(*a.shape, *b.shape) <= MAX_DESCENT_SIZE else 1):
@@ -61,7 +64,7 @@ def _balance(b: Tensor, a: Tensor) -> float:
 
 
 def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
-    """Bounds the norm |W_m D ... D W_1| by the singular vectors of neighboring matrices.
+    """Bounds the Lipschitz constant of a chain of weight matrices and activations (SeqLip bound).
 
     See equation (1) of the module docstring.
     ``slopes`` are the smallest slopes of the functions between neighbors, one fewer than matrices.
@@ -76,7 +79,7 @@ def seqlip_bound(matrices: Sequence[Tensor], slopes: Sequence[float]) -> float:
 
 
 class MatrixChain:
-    """Weight matrices with activation slopes between them; computes bounds of parts of the chain and caches factors.
+    """A chain of weight matrices with activations between them; bounds the Lipschitz constant of any part of the chain.
 
     >>> MatrixChain([torch.eye(2), 3 * torch.eye(2)], [0.0]).seqlip(0, 1)
     3.0
@@ -88,7 +91,7 @@ class MatrixChain:
         self._links: dict[tuple[int, bool, bool], float] = {}
 
     def seqlip(self, first: int, last: int) -> float:
-        """Returns the SeqLip bound of the matrices from ``first`` to ``last``.
+        """Returns the SeqLip bound of the Lipschitz constant of the chain from matrix ``first`` to matrix ``last``.
 
         See equation (1) of the module docstring.
         """
@@ -97,7 +100,7 @@ class MatrixChain:
         return prod(self._link(k, k == first, k + 1 == last) for k in range(first, last))  # (1)
 
     def pair(self, first: int) -> float:
-        """Returns the bound of ``pair_norm`` for two consecutive matrices.
+        """Returns the bound of the Lipschitz constant of two consecutive matrices with the activation between them.
 
         See equation (2) of the module docstring.
         """
@@ -109,7 +112,7 @@ class MatrixChain:
         return self._factors[k]
 
     def _link(self, k: int, first: bool, last: bool) -> float:  # noqa: FBT001
-        """Returns the factor that the SeqLip bound has between a matrix and the next one in the chain.
+        """Returns the factor that matrix k and the next matrix contribute to the SeqLip bound of the chain.
 
         See equation (1) of the module docstring.
         """
@@ -123,7 +126,7 @@ class MatrixChain:
 
 
 def _corners(b: Tensor, a: Tensor, slope: float) -> float:
-    """Returns the largest norm |B D A| over all diagonal matrices D whose entries are ``slope`` or 1."""
+    """Returns the largest norm |B D A| over all diagonal matrices D whose entries are ``slope`` or 1, by trying all."""
     m = a.shape[0]
     bits = (torch.arange(2**m)[:, None] >> torch.arange(m)) & 1
     d = torch.where(bits.bool(), 1.0, slope).to(a)

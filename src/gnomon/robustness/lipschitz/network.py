@@ -1,4 +1,4 @@
-"""Upper and lower bounds of the Lipschitz constant of a network.
+"""Computes upper and lower bounds of the Lipschitz constant of a network.
 
     |f(x) - f(z)|_2 <= L |x - z|_2                                                                            (1)
     product     L <= product of the operator norms of the affine blocks                                       (2)
@@ -62,12 +62,12 @@ class LipschitzBounds(Result):
 
     @property
     def upper(self) -> float:
-        """Returns the smallest of the three upper bounds."""
+        """Returns the smallest of the three upper bounds of the Lipschitz constant."""
         return min(self.refined, self.seqlip, self.product)
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Returns the lower and upper bounds, and how each was obtained."""
+        """Returns the lower and the upper bounds of the Lipschitz constant, and how each was obtained."""
         return (
             Value("largest slope found", self.lower, obtained="lower bound"),
             Value("refined", self.refined, obtained="upper bound"),
@@ -77,12 +77,12 @@ class LipschitzBounds(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how far outputs move at most, and at least at some point, if an input moves by 1."""
         most, least = f"at most {self.upper:.4g}", f"at some point by {self.lower:.4g}"
         return f"An input that moves by 1 moves the outputs by {most}, and {least}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the bounds, and the operator norm of each block."""
+        """Plots the bounds of the Lipschitz constant, and the operator norm of each block of layers."""
         sides = Bars("Lipschitz constant", [v.name for v in self.values], [float(v.value) for v in self.values])
         blocks = Bars("operator norm", list(self.layers), list(self.layers.values()))
         return Plot("Lipschitz constant", (sides,), Axis("output change / input change"), caption=self.verdict), Plot(
@@ -139,7 +139,7 @@ def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
-    """A chain of affine steps that is treated as one layer, with its norm and, if it is small, its matrix."""
+    """A chain of affine layers that is treated as one layer, with its norm and, if it is small, its matrix."""
 
     start: int
     end: int
@@ -149,7 +149,7 @@ class _Block:
 
 
 def _blocks(graph: PiecewiseLinearGraph, x: Tensor) -> list[_Block]:
-    """Returns the longest chains of affine steps in which only the next step reads each intermediate value."""
+    """Returns the longest chains of affine layers in which only the next layer uses each intermediate value."""
     readers = [sum(i in step.inputs for step in graph.steps) for i in range(len(graph.steps))]
     values, blocks, done = graph.values(x), [], set()
     for i, step in with_progress_bar(list(enumerate(graph.steps)), "steps"):
@@ -184,7 +184,7 @@ def _compose(steps: Sequence[PiecewiseLinearStep]) -> Any:
 
 
 def _propagate(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> float:
-    """Bounds the Lipschitz constant from the input to every step, including sums and concatenations."""
+    """Bounds the Lipschitz constant of a network from layer to layer, including sums and concatenations."""
     ends = {b.end: b for b in blocks}
     inside = {j for b in blocks for j in range(b.start, b.end)}
     known: dict[int, float] = {}
@@ -223,7 +223,9 @@ def _overlap(layer: nn.Module | None) -> float:
 
 
 def _chain(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> tuple[float, float]:
-    """Returns the SeqLip bound of a chain, and the smallest product over ways to split the chain."""
+    """Returns two bounds for a network that is a plain chain: SeqLip, and the smallest product over ways to
+    split it.
+    """
     plain = all(step.inputs == (i - 1,) for i, step in enumerate(graph.steps) if i)
     if not plain or any(step.kind == "max" for step in graph.steps):
         return inf, inf
@@ -245,7 +247,7 @@ def _chain(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> tuple[float, fl
 
 
 def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, MatrixChain]]:
-    """Groups consecutive blocks with small matrices into chains; returns each block's chain."""
+    """Groups consecutive blocks of layers with small matrices into chains; returns the chain of each block."""
     found: dict[int, tuple[int, MatrixChain]] = {}
     start = 0
     while start < len(blocks):
@@ -272,7 +274,7 @@ def _affordable(graph: PiecewiseLinearGraph, points: Tensor, rounds: int) -> tup
 
 
 def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
-    """Searches for the input with the largest singular value of the Jacobian.
+    """Searches for the input at which the network's Jacobian has the largest singular value.
 
     See equation (5) of the module docstring.
     """
@@ -290,7 +292,7 @@ def _steepest(module: nn.Module, x: Tensor, rounds: int, seed: int) -> float:
 
 
 def _slopes(module: nn.Module, x: Tensor, steps: int = POWER_ITERATIONS) -> Tensor:
-    """Returns the largest singular value of the Jacobian at each point, by power iteration."""
+    """Returns the largest singular value of the network's Jacobian at each point, by power iteration."""
     leaf = x.detach().requires_grad_()
     f = module(leaf)
     f = f.reshape(len(f), -1)

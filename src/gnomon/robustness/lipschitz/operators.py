@@ -82,7 +82,7 @@ def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence
 
 @torch.no_grad()
 def _check_affine(function: Callable[[Tensor], Tensor], zero: Tensor) -> None:
-    """Raises an error unless the function is affine: f(x + z) - f(x) = f(z) - f(0) at two random points, in float64."""
+    """Raises an error unless a function is affine, tested at two random points in float64."""
     x, z = torch.randn((2, *zero.shape), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     sides = function(x + z) - function(x), function(z) - function(zero)
     if not all(bool(side.isfinite().all()) for side in sides):
@@ -108,7 +108,7 @@ def matrix_of(function: Callable[[Tensor], Tensor], shape: Sequence[int]) -> Ten
 
 
 def _double(layer: nn.Module | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Returns a copy of the layer in float64 and eval mode."""
+    """Returns a copy of the layer in float64 and eval mode; plain functions stay as they are."""
     if not isinstance(layer, nn.Module):
         return layer
     import copy

@@ -1,4 +1,4 @@
-"""Linear regions of piecewise linear networks: all regions on a line and in a plane, and samples of them in a ball."""
+"""Linear regions of piecewise linear networks: all regions on a line or in a plane, and random samples in a ball."""
 
 from gnomon.robustness.regions.ball import BallPatterns, patterns_in_ball
 from gnomon.robustness.regions.exact import (

@@ -43,7 +43,7 @@ MAX_LINEARLY_BOUNDED_UNITS = 2000
 
 @dataclass(frozen=True, slots=True)
 class BallPatterns(Result):
-    """Result: the number of activation patterns found in a ball, the estimated fraction not found, and stable units.
+    """Result: the number of activation patterns found in a ball of inputs, the fraction missed, and the stable units.
 
     >>> found = BallPatterns(seen=12, unseen=0.01, units=10, stable=6, flipped=3, points=1000)
     >>> print(found.verdict)
@@ -60,7 +60,7 @@ class BallPatterns(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence how many activation patterns the ball has, and how many units cannot change in it."""
         head = f"{self.points} random points of the ball have {self.seen} activation patterns"
         return (
             f"{head} ({self.unseen:.1%} of the ball has other patterns): {self.stable} of {self.units} units are "
@@ -68,7 +68,7 @@ class BallPatterns(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how many units are proven stable, were seen to change, or are undecided."""
+        """Plots how many units are proven constant in the ball, were seen to change, or are undecided."""
         names = ("proven stable", "seen to change", "unknown")
         bars = Bars("units", names, (self.stable, self.flipped, self.units - self.stable - self.flipped))
         return (Plot("Units within the ball", (bars,), Axis("units"), caption=self.verdict),)
@@ -130,7 +130,7 @@ def patterns_in_ball(
 
 
 def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
-    """Draws points of the unit ball or cube uniformly."""
+    """Draws random points uniformly from the unit ball or, for the norm "inf", from the cube."""
     if norm == "inf":
         return torch.rand((m, *x.shape[1:]), generator=generator, dtype=x.dtype) * 2 - 1
     move = torch.randn((m, x[0].numel()), generator=generator, dtype=x.dtype)
@@ -139,7 +139,9 @@ def _draw(m: int, x: Tensor, norm: str, generator: torch.Generator) -> Tensor:
 
 
 def _stable(graph: PiecewiseLinearGraph, region: PerturbationRegion) -> int:
-    """Counts ReLU units whose input keeps its sign in the region, and max-pool windows with a constant winner."""
+    """Counts ReLU units that are proven to keep their sign in the region, and max-pool windows with a constant
+    winner.
+    """
     boxes = interval_bounds(graph, region)
     kinks = [step for step in graph.steps if step.kind in ("relu", "max")]
     if sum(int(boxes[step.inputs[0]][0].numel()) for step in kinks) <= MAX_LINEARLY_BOUNDED_UNITS:

@@ -1,4 +1,4 @@
-"""Cuts segments and polygons at the zeros of functions that are affine on them.
+"""Cuts segments and polygons at the zeros of affine functions, to find the linear regions of a network.
 
 >>> import torch
 >>> square = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -31,7 +31,7 @@ ROUNDING_SHARE = 1e-10
 
 
 def sign_deciding_values(step: PiecewiseLinearStep, values: Tensor) -> Tensor:
-    """Returns the values whose signs decide a step: ReLU inputs, or differences of max-pool inputs.
+    """Returns the values whose signs decide the linear region at one layer: ReLU inputs, or differences in max-pools.
 
     Cost: one pass; for a max-pool as many as there are pairs in a window.
 
@@ -47,7 +47,7 @@ def sign_deciding_values(step: PiecewiseLinearStep, values: Tensor) -> Tensor:
 
 
 def points_per_pass(graph: PiecewiseLinearGraph, x: Tensor) -> int:
-    """Returns how many points fit in one forward pass, given the memory for the values of all steps; at least two.
+    """Returns how many points fit into one forward pass, given the memory for the outputs of all layers; at least two.
 
     Cost: a forward pass of one point.
 
@@ -59,7 +59,7 @@ def points_per_pass(graph: PiecewiseLinearGraph, x: Tensor) -> int:
 
 
 def activation_pattern(graph: PiecewiseLinearGraph, x: Tensor) -> Tensor:
-    """Returns which ReLU units are active and which input wins each max-pool, (points, units).
+    """Returns for each point which ReLU units are active and which input wins each max-pool.
 
     Cost: a forward pass.
 
@@ -78,7 +78,7 @@ def activation_pattern(graph: PiecewiseLinearGraph, x: Tensor) -> Tensor:
 
 
 def pattern_hashes(graph: PiecewiseLinearGraph, points: Iterable[Tensor]) -> Tensor:
-    """Returns a hash of the activation pattern of each point, computed in batches without storing the patterns.
+    """Returns a hash of the activation pattern of each point, so that equal patterns are found without storing them.
 
     The hash is a sum of random 64-bit numbers, one for each unit. Among 200,000 patterns a collision has probability
     1e-9.
@@ -121,7 +121,8 @@ def _one(value: Any) -> int:
 
 
 def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the pairs of neighboring rows between which functions cross zero, and the relative position of the zero.
+    """Returns between which neighboring rows the functions (columns) cross zero, and the relative position of each
+    zero.
 
     Cost: one pass over the values.
 
@@ -135,7 +136,7 @@ def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
-    """Cuts a convex polygon at the zeros of functions whose values (v, m) at its corners are given.
+    """Cuts a convex polygon into pieces on which no function changes sign, given the functions' values at the corners.
 
     Cost: a pass over the corners for every function that changes sign.
 
@@ -158,7 +159,7 @@ def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
 
 
 def _half(corners: Tensor, z: Tensor, side: Tensor, tiny: float) -> tuple[Tensor, Tensor]:
-    """Returns the part of a polygon on which ``side`` is positive, and the function values at its corners."""
+    """Returns the part of a polygon on which the function ``side`` is positive, with function values at its corners."""
     points, rows = [], []
     for i in range(len(corners)):
         j = (i + 1) % len(corners)

@@ -54,7 +54,7 @@ DEFAULT_PIXELS = 120
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineRegions(Result):
-    """Result: the positions t in (0, 1) between two inputs at which the activation pattern changes.
+    """Result: the positions between two inputs at which the activation pattern changes, from 0 (start) to 1 (end).
 
     >>> found = LineRegions(torch.tensor([0.25, 0.5]), units=3)
     >>> print(found.verdict)
@@ -66,16 +66,16 @@ class LineRegions(Result):
 
     @property
     def count(self) -> int:
-        """Returns the number of linear regions on the segment."""
+        """Returns the number of linear regions of the network on the segment."""
         return len(self.places) + 1
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence on how many pieces of the segment the network is affine."""
         return f"The network is affine on each of {self.count} pieces of the segment ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of regions passed along the segment."""
+        """Plots the number of linear regions passed along the segment."""
         ends = [0.0, *self.places.tolist(), 1.0]
         x = [end for pair in zip(ends, ends[1:], strict=False) for end in pair]
         y = [i for i in range(1, self.count + 1) for _ in range(2)]
@@ -85,7 +85,7 @@ class LineRegions(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneRegions(Result):
-    """Result: the linear regions of a network in a square: the corners of each polygon, and the areas.
+    """Result: the linear regions of a network in a square of inputs: the corners and the area of each polygon.
 
     ``bound`` is the number of regions that as many lines could make, (1), for a single hidden layer; ``picture`` holds
     the cell index of each pixel.
@@ -105,16 +105,16 @@ class PlaneRegions(Result):
 
     @property
     def count(self) -> int:
-        """Returns the number of linear regions in the square."""
+        """Returns the number of linear regions of the network in the square."""
         return len(self.cells)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """States in one sentence on how many regions of the square the network is affine."""
         return f"The network is affine on each of {self.count} regions of the square ({self.units} units with a kink)."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the area of the region around each point, and the exact borders if they are not too many."""
+        """Plots the area of the linear region at each point, and the exact borders if there are not too many."""
         known = self.picture.clamp_min(0)
         shades = self.areas.clamp_min(MIN_PLOTTED_AREA).log10()[known].flip(0)
         corners = torch.cat(self.cells)
@@ -133,7 +133,7 @@ class PlaneRegions(Result):
 
 @names_call
 def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
-    """Returns the largest possible number of regions: exact for one layer, a lower bound for several layers.
+    """Returns the largest number of linear regions of a ReLU network: exact for one layer, else a lower bound.
 
     Hypotheses: hidden layers of one width, at least the number of inputs for several layers.
     Reference: [zaslavsky1975facing], [montufar2014number].
@@ -155,7 +155,7 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
 @names_call
 @limit_time
 def regions_on_line(module: nn.Module, start: Any, end: Any, *, budget: float | None = None) -> LineRegions:
-    """Finds all linear regions on the segment between two inputs, exact up to float64 rounding.
+    """Finds all linear regions of a network on the segment between two inputs, exact up to float64 rounding.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
@@ -213,7 +213,7 @@ def regions_in_plane(
     pixels: int = DEFAULT_PIXELS,
     budget: float | None = None,
 ) -> PlaneRegions:
-    """Finds all linear regions in the square center + s u + t v, |s|, |t| <= radius, exact up to float64 rounding.
+    """Finds all linear regions of a network in a square of a plane of inputs, exact up to float64 rounding.
 
     Args:
         module: a network of affine layers, relu, leaky relu and max-pool, read in eval mode.
@@ -271,7 +271,7 @@ def _all_cut(
     embed: Callable[[Tensor], Tensor],
     size: int,
 ) -> list[Tensor]:
-    """Cuts every polygon at the zeros of the functions that decide a step, in groups that fit in memory."""
+    """Cuts every polygon at the zeros of the functions that decide the linear region at one layer."""
     found: list[Tensor] = []
     for group in with_progress_bar(_group(cells, size), f"groups of cells at {step.where}"):
         values = sign_deciding_values(step, graph.values(embed(torch.cat(group)), step.inputs[0])[step.inputs[0]])
@@ -284,7 +284,7 @@ def _all_cut(
 
 
 def _group(cells: list[Tensor], size: int) -> list[list[Tensor]]:
-    """Groups neighboring polygons up to a number of corners; a polygon with more corners forms its own group."""
+    """Groups neighboring polygons up to a number of corners, so that each group fits in memory."""
     groups: list[list[Tensor]] = [[]]
     corners = 0
     for cell in cells:
@@ -313,7 +313,7 @@ def _area(cell: Tensor) -> Tensor:
 
 
 def _number(known: Tensor, seen: Tensor) -> Tensor:
-    """Returns the index of the cell with each point's pattern hash; -1 if no cell has it (a point on a border)."""
+    """Returns the number of the linear region of each point, by its pattern hash; -1 for points on a border."""
     place = torch.searchsorted(known, seen).clamp_max(len(known) - 1)
     return torch.where(known[place] == seen, place, -1)
 

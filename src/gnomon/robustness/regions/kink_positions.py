@@ -23,7 +23,7 @@ Live = dict[int, Tensor]
 
 
 def kink_positions(graph: PiecewiseLinearGraph, values: Tensor, t: Tensor, size: int) -> Iterator[Tensor]:
-    """Yields sorted positions at which the slope changes, including the ends, one part of the segment after another.
+    """Yields, part by part, the sorted positions on a segment at which the network's slope changes.
 
     ``values`` are the inputs at the places t to begin with, and at most ``size`` places are held at once.
 
@@ -44,7 +44,7 @@ def kink_positions(graph: PiecewiseLinearGraph, values: Tensor, t: Tensor, size:
 def _from(
     graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int
 ) -> Iterator[Tensor]:
-    """Yields the positions between the ends of t at which steps from ``start`` on have a kink."""
+    """Yields the positions on a segment at which a layer from number ``start`` on has a kink."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
@@ -62,7 +62,7 @@ def _from(
 
 
 def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Merges old and new positions in increasing order, and interpolates values at the new positions.
+    """Merges old and new positions on the segment in increasing order, with weights to interpolate values at them.
 
     See equation (1) of the module docstring.
     """
@@ -82,7 +82,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
 
 
 def _after(graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, number: int) -> Live:
-    """Runs one step and returns only the values that later steps need."""
+    """Runs one layer and returns only the values that later layers need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}
     return {i: v for i, v in live.items() if readers[i] > number}

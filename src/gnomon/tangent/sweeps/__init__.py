@@ -1,4 +1,4 @@
-"""Measures how a quantity changes with the width of a network or the scale of its outputs, one quantity in each file.
+"""Measures how a quantity changes with a network's width or output scale, one quantity in each file.
 
 A network is given as a function ``build(width, seed)`` that returns a module; its torch random numbers start from the
 seed, so that it may ignore the argument.

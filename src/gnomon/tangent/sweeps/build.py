@@ -24,7 +24,7 @@ Build = Callable[[int, int], nn.Module]
 
 
 def build_network(build: Build, width: int, seed: int) -> nn.Module:
-    """Builds a network of a width in eval mode, with torch's random numbers seeded and restored afterwards.
+    """Builds a network of a given width in eval mode from a seed, and restores torch's random state.
 
     Cost: as for the function.
 

@@ -1,4 +1,4 @@
-"""Measures how Gaussian the outputs of a network are over initializations, for several widths.
+"""Measures how close the outputs of random networks are to a Gaussian distribution, for several widths.
 
     excess(m) = E f^4 / (E f^2)^2 - 3  ~  c / m,    distance = sup_t |F(t / s) - Phi(t)|                        (1)
 
@@ -29,7 +29,9 @@ __all__ = ["Gaussianity", "output_gaussianity"]
 
 @dataclass(frozen=True, slots=True)
 class Gaussianity(Result):
-    """The excess kurtosis and the Kolmogorov distance from the normal distribution at each width."""
+    """How far the outputs of random networks are from Gaussian at each width: excess kurtosis and distribution
+    distance.
+    """
 
     widths: tuple[int, ...]
     excess: tuple[float, ...]
@@ -38,24 +40,24 @@ class Gaussianity(Result):
 
     @property
     def error(self) -> float:
-        """The standard error of the excess for Gaussian outputs, sqrt(24 / draws)."""
+        """The standard error of the excess kurtosis if the outputs are Gaussian, sqrt(24 / draws)."""
         return float((24 / self.draws) ** 0.5)
 
     @property
     def exponent(self) -> float:
-        """The slope of log excess kurtosis over log width, -1 in theory; NaN if an excess is not positive."""
+        """The slope of log excess kurtosis over log width, in theory -1; NaN if an excess kurtosis is not positive."""
         return log_log_slope(self.widths, self.excess)
 
     @property
     def verdict(self) -> str:
-        """A sentence that says whether outputs of the widest network are significantly non-Gaussian."""
+        """A sentence that says whether the outputs of the widest network differ significantly from a Gaussian."""
         last = self.excess[-1]
         if abs(last) < 2 * self.error:
             return f"At width {self.widths[-1]} outputs of {self.draws} networks look Gaussian."
         return f"At width {self.widths[-1]} outputs have excess kurtosis {last:.2f}: not Gaussian yet."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the excess kurtosis over the width."""
+        """Plots the excess kurtosis of the outputs over the width."""
         line = Line("excess kurtosis", self.widths, self.excess)
         return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
 
@@ -64,7 +66,7 @@ class Gaussianity(Result):
 def output_gaussianity(
     build: Build, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
 ) -> Gaussianity:
-    """Measures, for several widths, how far one output of random networks is from a Gaussian.
+    """Measures, for several widths, how far one output of randomly initialized networks is from Gaussian.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Measures how the gradient of each parameter scales with the width, which checks a parametrization.
+"""Measures how the gradient of each parameter scales with the width, to check a network's parametrization.
 
     rms(dL / dw_l) ~ width^(e_l),    rms(lr dL / dw_l) / rms(w_l) the relative step of layer l                  (1)
 
@@ -28,19 +28,19 @@ __all__ = ["GradientExponents", "gradient_exponents"]
 
 @dataclass(frozen=True, slots=True)
 class GradientExponents(Result):
-    """The root mean square gradient of an entry of each parameter, at each width."""
+    """The size (root mean square) of each parameter's gradient at each width of the network."""
 
     widths: tuple[int, ...]
     sizes: dict[str, tuple[float, ...]]
 
     @property
     def exponents(self) -> dict[str, float]:
-        """The exponent of each parameter's gradient: the gradient grows as width^exponent."""
+        """The exponent with which each parameter's gradient grows with the width: gradient ~ width^exponent."""
         return {name: round(log_log_slope(self.widths, sizes), 12) for name, sizes in self.sizes.items()}
 
     @property
     def verdict(self) -> str:
-        """A sentence with the smallest and the largest exponent."""
+        """A sentence with the smallest and the largest exponent with which gradients grow with the width."""
         found = self.exponents
         low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
         return (
@@ -49,7 +49,7 @@ class GradientExponents(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the gradient of each parameter over the width."""
+        """Plots the size of each parameter's gradient over the width."""
         marks = tuple(Line(name, self.widths, sizes) for name, sizes in self.sizes.items())
         axes = Axis("width", log=True), Axis("root mean square gradient", log=True)
         return (Plot("Gradients and width", marks, *axes, self.verdict),)
@@ -103,7 +103,7 @@ def gradient_exponents(
 
 
 def _squares(build: Build, width: int, seed: int, data: Any, loss: Loss | None) -> dict[str, float]:
-    """Returns the mean square of each parameter's gradient, by parameter name."""
+    """Returns the mean square of each parameter's gradient at a width, by parameter name."""
     net = build_network(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}
     sums = {name: torch.zeros_like(p) for name, p in named.items()}

@@ -1,4 +1,4 @@
-"""Maps at which widths and output scales a family of networks learns features, and at which it is lazy.
+"""Maps at which widths and output scales networks learn features, and at which training is lazy.
 
     drift(m, alpha) = |K_end - K_0| / |K_0|,    boundary alpha*(m): drift = level,    alpha* ~ m^e              (1)
 
@@ -29,7 +29,7 @@ __all__ = ["RegimeMap", "regime_map"]
 
 @dataclass(frozen=True, slots=True)
 class RegimeMap(Result):
-    """The relative change of the kernel for each width (rows) and alpha, and the level that separates the regimes."""
+    """The relative change of the tangent kernel in training for each width (rows) and output scale alpha (columns)."""
 
     widths: tuple[int, ...]
     alphas: tuple[float, ...]
@@ -38,19 +38,20 @@ class RegimeMap(Result):
 
     @property
     def boundary(self) -> tuple[float, ...]:
-        """The alpha of each width at which the kernel's change falls to the level, between two alphas; NaN if it does
-        not."""
+        """The output scale at each width above which training is lazy; NaN if the change does not cross the level."""
         return tuple(_crossing(self.alphas, row, self.level) for row in self.drift)
 
     @property
     def exponent(self) -> float:
-        """The slope of log alpha* over log width, which is -1/2 in theory for the NTK parametrization."""
+        """The slope of the log of the lazy-training boundary over log width; -1/2 in theory for the NTK
+        parametrization.
+        """
         known = [(w, a) for w, a in zip(self.widths, self.boundary, strict=True) if a == a]
         return log_log_slope([w for w, _ in known], [a for _, a in known]) if len(known) >= 2 else nan
 
     @property
     def verdict(self) -> str:
-        """A sentence that says below which alpha the network learns features."""
+        """A sentence that says below which output scale the network learns features."""
         if self.exponent != self.exponent:
             return (
                 f"The change of the kernel does not cross the level {self.level:.0%} at these output scales: try "
@@ -62,7 +63,7 @@ class RegimeMap(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the change of the kernel over alpha for each width."""
+        """Plots the change of the tangent kernel over the output scale for each width."""
         lines = tuple(Line(f"width {w}", self.alphas, row) for w, row in zip(self.widths, self.drift, strict=True))
         axes = Axis("alpha", log=True), Axis("change of the kernel", log=True)
         return (Plot("Regimes", (*lines, Reference("boundary", self.level)), *axes, self.verdict),)
@@ -79,7 +80,7 @@ def regime_map(
     steps: int = 200,
     level: float = 0.1,
 ) -> RegimeMap:
-    """Measures how much training changes the tangent kernel, over widths and output scales.
+    """Measures how much training changes the tangent kernel, at several widths and output scales.
 
     See equation (1) of the module docstring.
 
@@ -122,7 +123,9 @@ def regime_map(
 
 
 def _crossing(alphas: Sequence[float], drift: Sequence[float], level: float) -> float:
-    """Returns the alpha at which a falling curve passes a level, interpolated in logarithms; NaN if it does not."""
+    """Returns the output scale alpha at which a falling curve passes a level, interpolated in logarithms; NaN if
+    none.
+    """
     for a, b, high, low in zip(alphas, alphas[1:], drift, drift[1:], strict=False):
         if high >= level > low > 0:
             share = (log(high) - log(level)) / (log(high) - log(low))

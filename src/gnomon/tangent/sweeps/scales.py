@@ -1,4 +1,4 @@
-"""Trains a network with its outputs multiplied by a number alpha: small alphas learn features, large ones are lazy.
+"""Trains a network with outputs multiplied by a number alpha: small alphas learn features, large ones train lazily.
 
     F(w, x) = alpha (f(w, x) - f(w0, x)),    loss l(F, y) / alpha^2                                             (1)
 
@@ -35,8 +35,7 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class ScaleSweep(Result):
-    """For each alpha: the score on test examples, the kernel's change, and the largest share of units with flipped
-    sign.
+    """For each output scale alpha: test score, change of the tangent kernel, and share of units with flipped sign.
 
     ``flips`` is empty for a network without hidden linear or convolutional layers.
     """
@@ -49,7 +48,7 @@ class ScaleSweep(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence that says how the kernel's change and the test score depend on the output scale."""
+        """A sentence that says how the change of the tangent kernel and the test score depend on the output scale."""
         what = "accuracy" if self.classes else "explained variance"
         return (
             f"From alpha = {self.alphas[0]:g} to {self.alphas[-1]:g} the kernel's change falls from "
@@ -58,7 +57,7 @@ class ScaleSweep(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots test score, change of the kernel and flipped units over alpha."""
+        """Plots test score, change of the tangent kernel and flipped units over the output scale."""
         curves = {"test score": self.scores, "change of the kernel": self.drift, "flipped units": self.flips}
         marks = tuple(Line(name, self.alphas, values) for name, values in curves.items() if values)
         return (
@@ -82,7 +81,7 @@ def scale_sweep(
     lr: float,
     steps: int = 300,
 ) -> ScaleSweep:
-    """Trains a network at several scales of its outputs and measures score, kernel and units.
+    """Trains a network at several scales of its outputs and measures test score, kernel change and flipped units.
 
     See equation (1) of the module docstring.
 

@@ -34,7 +34,7 @@ __all__ = ["WidthSpread", "kernel_spread", "output_spread"]
 
 @dataclass(frozen=True, slots=True)
 class WidthSpread(Result):
-    """The relative spread over random seeds at each width, of the kernel or of trained outputs."""
+    """The relative difference between random seeds at each width, for tangent kernels or for trained outputs."""
 
     widths: tuple[int, ...]
     spread: tuple[float, ...]
@@ -43,12 +43,14 @@ class WidthSpread(Result):
 
     @property
     def exponent(self) -> float:
-        """The slope of log spread over log width, which is -1/2 in theory."""
+        """The slope of log spread between seeds over log width, which is -1/2 in theory."""
         return log_log_slope(self.widths, self.spread)
 
     @property
     def verdict(self) -> str:
-        """A sentence with the exponent, and with what averaging networks gains at the largest width."""
+        """A sentence that says how the differences between seeds depend on the width, and what averaging networks
+        gains.
+        """
         gain = f", and averaging the networks divides its square by {self.seeds}"
         end = gain if self.quantity == "trained outputs" else ""
         return (
@@ -57,7 +59,7 @@ class WidthSpread(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the spread over the width, with the theoretical slope."""
+        """Plots the differences between seeds over the width, with the theoretical slope."""
         line = [self.spread[0] * (w / self.widths[0]) ** -0.5 for w in self.widths]
         marks = (Scatter("measured", self.widths, self.spread, 0), Line("slope -1/2", self.widths, line, color=0))
         axes = Axis("width", log=True), Axis("relative spread over seeds", log=True)
@@ -110,7 +112,7 @@ def output_spread(
     steps: int = 200,
     optimizer: OptimizerChoice | None = None,
 ) -> WidthSpread:
-    """Measures how much outputs of trained networks differ between initializations, at several widths.
+    """Measures how much the outputs of trained networks differ between initializations, at several widths.
 
     See equation (1) of the module docstring.
 
