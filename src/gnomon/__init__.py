@@ -6,7 +6,7 @@
 torch.Size([2, 2])
 """
 
-import importlib as _importlib  # underscores keep these names out of tab completion
+import importlib as _importlib  # The leading underscore keeps an imported name out of the tab completion of `gnomon.`.
 import typing as _typing
 
 if _typing.TYPE_CHECKING:

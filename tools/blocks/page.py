@@ -74,7 +74,7 @@ def run(page: Path, *, quiet: bool = True) -> list[CellOutput]:
                 names |= test.globs
                 outputs.append(CellOutput())
                 continue
-            # empty lines before the code give errors the line numbers of the page
+            # Empty lines before the code make errors show the line numbers of the page.
             code = "\n" * (block.line - 1) + block.code
             output = run_cell(code, names, str(page), every_value=True)
             outputs.append(CellOutput(shorten(output.text), output.pictures if ALT.search(block.code) else []))

@@ -31,13 +31,13 @@ OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 OPPOSITE_OPERATOR = {"+": "-", "-": "+", "*": "/", "/": "*"}
 OPPOSITE_COMPARISON = {ast.Lt: ("<", ">"), ast.Gt: (">", "<"), ast.LtE: ("<=", ">="), ast.GtE: (">=", "<=")}
 OTHER_AXIS = {0: "1", 1: "0", -1: "0", -2: "-1", 2: "1", 3: "2"}
-# Swapping the arguments of these functions changes nothing, or raises a type error at any call.
+# Functions whose arguments are not swapped: the result would stay the same, or every call would raise a type error.
 NOT_SWAPPED = re.compile(
     r"^(max|min|maximum|minimum|add|mul|dot|hypot|gcd|lcm|isclose|allclose|equal|isinstance|issubclass|hasattr|getattr"
     r"|logaddexp|zip|zeros|ones|empty|full|eye|map|filter|sorted|replace|append|get|setdefault|partial|reshape|view|expand)$"
 )
-ROUNDING = 1e-6  # smaller floats only guard against rounding, so changing them proves nothing
-HUGE = 1e9  # larger floats stand for infinity, so changing them proves nothing
+ROUNDING = 1e-6  # smaller floats only guard against rounding, so tests need not notice a change of them
+HUGE = 1e9  # larger floats stand for infinity, so tests need not notice a change of them
 
 
 def edits(place: Place) -> Iterator[tuple[str, Edit]]:
@@ -223,7 +223,7 @@ def _exchange(place: Place) -> Iterator[Edit]:
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called_name(node) in EXCHANGED:
         if called_name(node) == "sum" and isinstance(node.func, ast.Name):
-            return  # Python has no built-in function mean
+            return  # The error "mean instead of sum" needs a function mean, which Python does not have built in.
         yield source.edit_name(node.func, EXCHANGED[called_name(node)])
 
 

@@ -117,7 +117,7 @@ def _replace_code(path: Path, old: CodeType, new: CodeType, *, required: bool = 
         if code != other
     }
     replaced = 0
-    gc.unfreeze()  # conftest.py freezes what pytest has collected, and `get_objects` leaves out frozen objects
+    gc.unfreeze()  # `get_objects` leaves out frozen objects, and conftest.py freezes all that pytest has collected.
     for function in gc.get_objects():
         if type(function) is FunctionType and function.__code__.co_filename == str(path):
             key = (function.__code__.co_qualname, function.__code__.co_firstlineno)

@@ -186,7 +186,7 @@ class _Kept:
             data = CoverageData(str(path))
             data.read()
             for file in data.measured_files():
-                # the record may have been made in another clone, with another path
+                # The coverage record may come from another clone of the project, with another path.
                 name = "src/" + file.rpartition("/src/")[2]
                 for number, tests in data.contexts_by_lineno(file).items():
                     inside = [test for test in tests if test in seconds]

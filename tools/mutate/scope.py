@@ -8,27 +8,27 @@ from pathlib import Path
 __all__ = ["eligible", "parents", "sources", "subpackage"]
 
 EXCLUDED_FILES = re.compile(
-    r"^report/|^atlas/(claims|pages)/"  # pages, and claims, which test themselves with control experiments
-    r"|^cli/(?!encoding|sources|tables)"  # the command line, except code that turns files into numbers
+    r"^report/|^atlas/(claims|pages)/"  # pages; and claims, which test themselves with control experiments
+    r"|^cli/(?!encoding|sources|tables)"  # the command line, except code that reads numbers from files
     r"|(^|/)__init__\.py$|^__main__\.py$"
     r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
     r"|^core/results/(record|result)\.py$"  # code that prints records and results
     r"|^examination/(cost|timed|pictures|writers)\.py$"
-    r"|^playground/fixtures\.py$"  # settings at which two implementations are compared
-    r"|(^|/)(compile_time|layers_compile_time|cost|progress)\.py$"  # estimates of waiting time, memory and seconds
+    r"|^playground/fixtures\.py$"  # settings with which two implementations are compared
+    r"|(^|/)(compile_time|layers_compile_time|cost|progress)\.py$"  # estimates of waiting time and memory
 )
 """Files left out by default, as paths inside the package."""
 
 EXCLUDED_FUNCTIONS = re.compile(
     r"^_?(plots?|plot_.*|pictures|verdict|to_dict|from_dict|words|title|caption|summary|latex|progress|.*_cost|.*seconds.*|.*bytes.*"
-    r"|tile_sizes)$"  # functions that choose how many examples are held at a time
+    r"|tile_sizes)$"  # functions that choose how many examples are in memory at a time
     r"|^__(repr|str|format|hash)__$"
 )
 """Functions that format text, draw, or estimate time and memory."""
 
 PERFORMANCE_NAMES = re.compile(
     r"^_?(tiles?|tile_.*|chunks?|strip|block|.*at_once|.*_per_(tile|pass)|workspace|threads|workers|jobs|ahead"
-    # sizes of temporary arrays, and the choice between two orders of summation
+    # functions that choose sizes of temporary arrays, or one of two orders of summation
     r"|rows_per_strip|multiply_adds_per_pass"
     r"|.*(bytes|seconds|memory).*)$",
     re.IGNORECASE,

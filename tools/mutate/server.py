@@ -115,7 +115,7 @@ class Server:
                 verdict = {"status": "failed", "by": failed} if failed else {"status": "passed", "by": ""}
             except CannotPlant as reason:
                 verdict = {"status": "cannot plant", "by": str(reason)}
-        except BaseException:  # nothing may escape, because the forked process must end here
+        except BaseException:  # No error may leave this function, because the forked process must end here.
             verdict = {"status": "crashed", "by": traceback.format_exc(limit=-2)}
         finally:
             os.write(pipe, json.dumps(verdict).encode())
@@ -154,7 +154,7 @@ def _poll(pid: int, pipe: int, spent: float, timeout: float) -> Verdict | None:
 
 
 def _kill(pid: int, pipe: int) -> None:
-    for kill in (os.killpg, os.kill):  # the process group does not exist before the process has made it
+    for kill in (os.killpg, os.kill):  # Until the process has made its own process group, only the process exists.
         try:
             kill(pid, signal.SIGKILL)
         except ProcessLookupError:

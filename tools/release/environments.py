@@ -27,7 +27,7 @@ def create(interpreter: Path, folder: Path) -> Path:
     """Creates an empty environment with pip in ``folder``, and returns its Python."""
     shutil.rmtree(folder, ignore_errors=True)
     made = subprocess.run([interpreter, "-m", "venv", folder], capture_output=True, check=False)
-    if made.returncode:  # Debian's Python comes without ensurepip
+    if made.returncode:  # The Python of Debian comes without ensurepip, so pip is installed separately.
         subprocess.run([interpreter, "-m", "venv", "--clear", "--without-pip", folder], check=True)
         command: list[str | Path] = [
             interpreter,

@@ -66,7 +66,7 @@ def session(*, quiet: bool = True) -> Iterator[None]:
     try:
         with tempfile.TemporaryDirectory() as folder, chdir(folder), plt.rc_context(rc_parameters()):
             with warnings.catch_warnings():
-                # numpy warns about the arrays of tensors that are drawn or saved
+                # Hides numpy's warning about arrays of tensors, which tutorials draw or save.
                 warnings.filterwarnings("ignore", "__array__ implementation")
                 if quiet:
                     warnings.simplefilter("ignore")
@@ -121,7 +121,7 @@ def save(figure: Any) -> Picture:
     """Saves a figure as SVG, or as PNG if the SVG is large, in the colors of light and of dark pages."""
     from tools.tutorials.style import recolor
 
-    # axes of color bars are placed already, so the layout must not move them
+    # Axes of color bars have a place already, so the automatic layout must not move them.
     colorbars = any(axes.get_label() == "<colorbar>" for axes in figure.axes)
     plain = any(axes.get_subplotspec() is not None for axes in figure.axes) and not colorbars
     if figure.get_layout_engine() is None and plain:

@@ -32,7 +32,7 @@ def recolor(figure: Any) -> None:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    figure.draw_without_rendering()  # creates the ticks, which matplotlib makes only when it draws
+    figure.draw_without_rendering()  # makes matplotlib create the ticks, which it otherwise does only when drawing
     for artist in figure.findobj():
         if isinstance(artist, Text):
             artist.set_color(dark(artist.get_color()))

@@ -107,13 +107,13 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
     Linear(in_features=2, out_features=1, bias=True)
     """
     module, data = real_parameters(inner_module(module)), list(data) if isinstance(data, Iterator) else data
-    with random_state(0):  # fixed seed, because reading from a loader may draw random numbers
+    with random_state(0):  # The seed is fixed, because reading from a loader may draw random numbers.
         found = adapt_graphs(module, data) or adapt_columns(module, data)
         module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
         try:
             few = source(data, module=module).first(2)
         except InputError:
-            return module, data  # unreadable data: the function that uses them reports the error
+            return module, data  # The data cannot be read; the function that uses the data reports the error.
         return with_fixed_noise(module, few.x), data
 
 
@@ -150,7 +150,7 @@ def fitting_output(module: nn.Module, train: Any) -> Output | None:
         if isinstance(returned, Tensor) or output_tensor(returned).numel() == few.y.numel():
             return None
     except InputError:
-        return None  # unreadable data: the function that uses them reports the error
+        return None  # The data cannot be read; the function that uses the data reports the error.
     parts: Mapping[Any, Any]
     if isinstance(returned, Mapping):
         parts = returned
@@ -163,7 +163,7 @@ def _with_state(module: nn.Module, train: Any) -> nn.Module:
     try:
         return with_state(module, source(train).first(2).x)
     except InputError:
-        return module  # unreadable data: the function that uses them reports the error
+        return module  # The data cannot be read; the function that uses the data reports the error.
 
 
 def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
@@ -171,7 +171,7 @@ def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
     try:
         return find_example_axis(module, source(train, module=module).first(3).x)
     except InputError:
-        return None  # the function that uses the data reports the error
+        return None  # The function that uses the data reports the error.
 
 
 def _needs_own_loss(module: nn.Module, train: Any) -> bool:
@@ -181,7 +181,7 @@ def _needs_own_loss(module: nn.Module, train: Any) -> bool:
     try:
         few = source(train).first(2)
     except InputError:
-        return False  # unreadable data: the function that uses them reports the error
+        return False  # The data cannot be read; the function that uses the data reports the error.
     if few.y is None:
         return True
     if few.y.is_floating_point() or few.y.dim() < 2 or not takes_targets(module):

@@ -43,7 +43,7 @@ class ComplexView(ModuleView):
         for part in module.modules():
             for name in vars(part).get("split_parameters", ()):
                 real, imaginary = (part._parameters[name + ending] for ending in PARTS)
-                # the split registered both the real and the imaginary part
+                # Splitting a complex parameter registered both its real and its imaginary part.
                 assert real is not None and imaginary is not None
                 vars(part)[name] = torch.complex(real, imaginary)
                 joined.append((part, name))
@@ -68,7 +68,7 @@ def real_parameters(module: nn.Module) -> nn.Module:
     if not any(p.is_complex() for p in module.parameters()):
         return module
     made = copy_module(module)
-    # real and imaginary parts by id of the complex parameter; layers that share a parameter share its parts
+    # Maps the id of a complex parameter to its real and imaginary parts. Layers that share a parameter share its parts.
     split: dict[int, tuple[nn.Parameter, ...]] = {}
     for part in made.modules():
         names = [name for name, p in part._parameters.items() if p is not None and p.is_complex()]

@@ -85,7 +85,7 @@ def find_example_axis(module: nn.Module, x: Inputs) -> ExampleAxis | None:
             return None
         with preserve(module, grad=False, seed=0):
             two, three = (run(module, take(inputs, slice(0, n))) for n in (2, 3))
-    except InputError:  # the function that uses the module reports the error
+    except InputError:  # The function that uses the module reports the error.
         return None
     if not isinstance(two, Tensor) or not isinstance(three, Tensor) or two.dim() < 2 or two.dim() != three.dim():
         return None

@@ -57,7 +57,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
     True
     """
     if any(is_lazy(parameter) for parameter in module.parameters()):
-        return module  # no trial pass, because it would initialize lazy layers
+        return module  # A trial forward pass is skipped, because it would initialize the module's lazy layers.
     few = take(x, slice(0, 2))
     view = FixedNoiseView(module)
     try:
@@ -65,7 +65,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
             if not _draws(module, few) or _draws(view, few):
                 return module
     except InputError:
-        return module  # the module fails; the caller that runs it next reports the error
+        return module  # The module fails; the caller, which runs the module next, reports the error.
     return view
 
 

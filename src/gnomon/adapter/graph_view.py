@@ -128,7 +128,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
     roles = attribute_roles(first)
     roles = _used_roles(module, roles, pad_graphs(first[:2], roles))
     parts = [None if part is None else graph_list(part) for part in data]
-    # train and test are padded together, so that both get the same widths
+    # Training and test graphs are padded together, so that both get the same padded size.
     padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
     found: list[Any] = []
     start = 0
@@ -148,7 +148,7 @@ def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -
     try:
         with preserve(module, grad=False, seed=0):
             _call(module, batch)
-    except Exception:  # the function that uses the module reports the error
+    except Exception:  # The function that uses the module reports the error.
         return roles
     used: Roles = {name: role for name, role in roles.items() if name in batch.read}
     return used or roles

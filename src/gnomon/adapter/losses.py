@@ -92,7 +92,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     shared: bool = False
     ignored: int = IGNORED_LABEL
     name = "cross-entropy"
-    curvature = 0.5  # the largest eigenvalue of diag(p) - p p^T over all probabilities p
+    curvature = 0.5  # bound of the curvature: the largest eigenvalue of diag(p) - p p^T over all probabilities p
 
     def value(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, ""]:  # noqa: D102
         if _is_table(f, y):
@@ -115,7 +115,8 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:  # noqa: D102
         table = self.table(y, f)
         p, counted = self._rows(f).softmax(2), self._rows(table).sum(2)
-        # R with R R^T = diag(p) - p p^T, the Hessian of the cross-entropy at one position
+        # Computes R with R R^T = diag(p) - p p^T, the Hessian of the cross-entropy with respect to the logits of one
+        # position.
         blocks = torch.diag_embed(p.sqrt()) - p[:, :, :, None] * p.sqrt()[:, :, None, :]
         blocks = blocks * (counted * len(f) / table.sum()).sqrt()[:, :, None, None]
         places = self._rows(torch.arange(f.shape[1], device=f.device)[None])[0]
@@ -162,7 +163,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:  # noqa: D102
         given = as_tensor(y)
         if given.is_floating_point() and given.dim() == 2 and given.shape[1] == outputs:
-            return given  # the targets are one-hot rows already (made by `table`)
+            return given  # The targets are already one-hot rows, which `table` made.
         table = given.long()
         table = table.reshape(len(table), -1) if table.dim() != 1 or not self.shared else table
         counted = table[table != self.ignored]

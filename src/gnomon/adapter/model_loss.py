@@ -151,7 +151,7 @@ def computes_binary_loss(module: nn.Module, train: Any) -> bool:
         with preserve(module, grad=False, seed=0):
             returned = run(module, to_module(_with_all(few, module), module))
         loss, outputs = find_loss(returned), output_tensor(returned)
-    except InputError:  # unreadable data: the function that uses them reports the error
+    except InputError:  # The data cannot be read; the function that uses the data reports the error.
         return False
     if loss is None or outputs.shape != few.y.shape:
         return False

@@ -54,7 +54,7 @@ class DecisionScore:
 
         See equation (1) of the module docstring.
         """
-        return exp(min(self.loss, 700.0))  # limited, because the exponential of a larger loss overflows
+        return exp(min(self.loss, 700.0))  # The loss is capped, because the exponential of a large number overflows.
 
     @property
     def bits(self) -> float:
@@ -97,7 +97,7 @@ def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMean
             counted = reading.loss.right(f, labels)
             if counted is None:
                 return None
-            if weight:  # without labels in this batch, the mean loss would be NaN
+            if weight:  # A batch without labels has no mean loss (0 / 0 = NaN), so it is skipped.
                 total, weights = total + weight * float(reading.loss.value(f, labels)), weights + weight
             right, decisions = right + counted[0], decisions + counted[1]
     return DecisionScore(total / weights if weights else nan, right, decisions, reading.unit)

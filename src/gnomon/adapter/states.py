@@ -82,7 +82,7 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
         return module
     try:
         arguments = inspect.signature(module.forward).parameters.values()
-    except (TypeError, ValueError):  # modules traced by torch.jit have no signature
+    except (TypeError, ValueError):  # Modules traced by torch.jit have no signature.
         return module
     required = [p.name for p in arguments if p.default is p.empty]
     if len(required) != len(args) + 1 or required[-1] not in STATE_ARGUMENTS:
@@ -183,6 +183,6 @@ def _runs(module: nn.Module, args: tuple[Tensor, ...]) -> bool:
     try:
         with preserve(module, grad=False, seed=0):
             module(*args)
-    except Exception:  # the user's module may raise any error if the state does not fit
+    except Exception:  # The user's module may raise any error if the state has a shape that it does not accept.
         return False
     return True

@@ -34,7 +34,8 @@ def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor)
         return loss(output_tensor(returned), y)
     try:
         return loss(returned, y)
-    # the user's loss may fail because it takes only one tensor; then it gets the predictions
+    # The user's loss may accept only one tensor and fail for the model's full output; then it gets only the
+    # predictions.
     except Exception as error:
         try:
             return loss(output_tensor(returned), y)

@@ -33,7 +33,8 @@ class ModuleView(nn.Module):
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
-        # in a list, because an attribute would register the module as a submodule and change parameter names
+        # The module is kept in a list, because a plain attribute would register it as a submodule and change parameter
+        # names.
         object.__setattr__(self, "viewed", [module])
         self.training = module.training
         for name in SHARED:

@@ -111,7 +111,7 @@ def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
             found = "no submodule returns an output of the same shape as its input"
             raise InputError(found, accepted="blocks of constant width", fix="Pass a network with residual blocks")
         if labels is not None and are_classes(labels) and whole.shape[1] > 1:
-            one_hot(labels, whole.shape[1])  # raises an error for labels outside the outputs
+            one_hot(labels, whole.shape[1])  # Called for its check: raises an error for labels beyond the outputs.
         size = float((whole - whole.mean(0)).norm()) or 1.0
         effects, right = {}, {}
         for name in names:

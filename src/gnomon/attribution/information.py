@@ -82,7 +82,7 @@ def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     inside = [cKDTree(t).query_ball_point(t, reach * (1 - 1e-12), p=np.inf, return_length=True) for t in (x, y)]
     return float(
         digamma(k) + digamma(n) - np.mean(digamma(inside[0]) + digamma(inside[1]))
-    )  # nearest-neighbor estimate; the counts include the point itself
+    )  # estimate of mutual information from nearest neighbors; the counts include the point itself
 
 
 @dataclass(frozen=True, slots=True)

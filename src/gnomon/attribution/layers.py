@@ -67,7 +67,7 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     >>> spatial_layers(nn.Sequential(nn.Conv2d(1, 2, 1), nn.Flatten()), torch.ones(1, 1, 3, 3))
     ('0',)
     """
-    # parents too, because their forward may end with a plain function that no child layer computes
+    # Includes modules with children, because their forward may end with a plain function that no child layer computes.
     names = [name for name, _ in module.named_modules() if name]
     with preserve(module, grad=False), capture(module, names) as kept:
         run(module, take(x, slice(0, 1)))

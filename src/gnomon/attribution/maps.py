@@ -122,7 +122,7 @@ def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Ten
             if not isinstance(output, Tensor) or not output.is_floating_point():
                 return None
             kept[layer] = output.detach().requires_grad_()
-            return kept[layer].clone()  # a copy, because the next layer may change its input in place
+            return kept[layer].clone()  # A copy is returned, because the next layer may change its input in place.
 
         handle = module.get_submodule(layer).register_forward_hook(start)
         try:

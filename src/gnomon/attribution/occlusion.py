@@ -73,5 +73,5 @@ def _windows(shape: torch.Size, size: int, step: int) -> list[tuple[slice, ...]]
     """Returns the positions of the windows to cover; in images, a window is a square over all channels."""
     space = shape[1:] if len(shape) == 3 else shape
     ahead = (slice(None),) * (1 + len(shape) - len(space))
-    starts = [range(0, max(n - size + step, 1), step) for n in space]  # the last window may extend beyond the end
+    starts = [range(0, max(n - size + step, 1), step) for n in space]  # The last window may extend beyond the end.
     return [(*ahead, *(slice(a, a + size) for a in corner)) for corner in product(*starts)]

@@ -118,7 +118,7 @@ def rank_correlation(a: Tensor, b: Tensor) -> float:
     """Returns Spearman's rank correlation of the absolute values of two attribution maps, averaged over examples."""
     found = []
     for first, second in zip(a.detach().flatten(1).abs().double(), b.detach().flatten(1).abs().double(), strict=True):
-        # leave out features that are zero in both maps, such as black pixels if maps multiply by the input
+        # Leaves out features that are zero in both maps, such as black pixels if a map is multiplied by the input.
         used = (first > 0) | (second > 0)
         if int(used.sum()) < 3:
             continue

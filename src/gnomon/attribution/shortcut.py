@@ -102,7 +102,7 @@ class Shortcuts(Result):
         """Returns features that alone predict the class, so that a network could use them, but that this network does
         not use.
         """
-        # excludes table columns, which may be intended features
+        # Leaves out table columns, because a table's column may be a feature that the network should use.
         return tuple(r.name for r in self.reliance if r.apart <= self.level < r.p and not r.column)
 
     @property
@@ -224,7 +224,7 @@ def _judge(trial: _Trial, trials: Sequence[_Trial], pairs: "_Pairs", level: floa
     rivals = [t.correct for t in trials if t is not trial and math.dist(t.place, trial.place) > MIN_RIVAL_DISTANCE]
     bound = (1 + pairs.chance) / 2
     if rivals and max(rivals) < n:
-        # upper confidence bound on the accuracy of the best other feature
+        # `best` becomes the upper confidence bound on the accuracy of the best feature other than the shortcut.
         best = float(beta.ppf(1 - level / tests, max(rivals) + 1, n - max(rivals)))
         bound = max(bound, best + MAX_ACCURACY_LEAD)
     elif rivals:
@@ -302,7 +302,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
     coded = pairs.theirs.unique(return_inverse=True)[1]
     parts = torch.stack([theirs.real, theirs.imag], 1).reshape(n, 2 * c, h, w)
     ratio = torch.stack([separation(parts[:, j].flatten(1), coded) for j in range(2 * c)]).amax(0).reshape(h, w)
-    # columns of the FFT in which w and -w both occur; together they are one real frequency
+    # In these columns of the FFT both a frequency w and its opposite -w occur; together they are one real frequency.
     alike = [0, size[1] // 2] if size[1] % 2 == 0 else [0]
     ratio[h // 2 + 1 :, alike] = 0.0
     ratio[0, 0] = 0.0

@@ -59,7 +59,7 @@ def token_attribution(
         which, rows = target_of_each_example(module, read, target), embedding(read)
         token = None if baseline is None else check_integer("baseline", baseline, least=0)
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
-    many = rows_at_once(rows)  # number of examples per batch; each batch contains all path points of its examples
+    many = rows_at_once(rows)  # number of examples per batch; a batch contains all path points of its examples
     found = [
         integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, path_points=path_points)
         for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)

@@ -130,7 +130,8 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
             f = table(rows).double() - c
             grown = f.exp() - torch.diag(f.diagonal().exp())
             by_row, by_column = (grown.sum(axis) / max(len(rows) - 1, 1) for axis in (1, 0))
-            # effect of each sample on the estimate, for the standard error
+            # How much each sample contributes to the estimate; the spread of these contributions gives the standard
+            # error.
             gain.append(f.diagonal() - by_row - by_column + by_row.mean() + 1)
         values = torch.cat(gain)
     return VariationalInformation(float(values.mean()), float(values.std() / len(values) ** 0.5), "critic")

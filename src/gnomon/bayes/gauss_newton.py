@@ -89,7 +89,7 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
     with preserve(posterior.module, mode=None):
         size = min(EXAMPLES_PER_PASS, count(x))
         layers = _linear(posterior, center, take(x, slice(0, size)))
-        # if the first axis is time, its size may equal the batch size by chance, but not for two batch sizes
+        # If the first axis is time, its length may equal the batch size by chance. It cannot equal two batch sizes.
         if size > 1:
             again = _linear(posterior, center, take(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
@@ -182,7 +182,7 @@ def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
     def keep(name: str) -> Any:
         def hook(part: nn.Linear, given: tuple[Tensor, ...], out: Tensor) -> Tensor:
             met[name] = part, given[0].detach(), out
-            return out.clone()  # a copy, because later layers may change the output in place
+            return out.clone()  # A copy is stored, because later layers may change the output in place.
 
         return hook
 
@@ -206,11 +206,11 @@ def _roots(posterior: ModulePosterior, center: Tensor, piece: Inputs, y: Tensor)
     if isinstance(loss, AbstractLossWithAxes):
         return loss.root(outputs, y) * sqrt(loss.observations(y) / n)
     if posterior.binary:
-        # the Hessian of the logistic loss is p (1 - p)
+        # The second derivative of the logistic loss with respect to the logit is p (1 - p), p the probability.
         return (outputs.sigmoid() * (-outputs).sigmoid()).sqrt()[:, :, None]
     if not isinstance(posterior.objective.loss, CrossEntropy):
         return torch.eye(k, dtype=outputs.dtype).expand(n, k, k)
     p = outputs.softmax(1)
     root = p.sqrt()
-    # the Hessian of the cross-entropy is diag(p) - p p^T
+    # The Hessian of the cross-entropy with respect to the logits is diag(p) - p p^T, p the probabilities.
     return torch.diag_embed(root) - p[:, :, None] * root[:, None, :]

@@ -113,7 +113,7 @@ class Laplace(Result):
         narrow = 1 / (self.eigenvalues + self.prior_precision).sqrt()
         if self.vectors is None:
             moved = z * narrow
-        else:  # posterior standard deviation along the eigenvectors, prior standard deviation in all other directions
+        else:  # The standard deviation is the posterior's along the eigenvectors, the prior's in other directions.
             along = z @ self.vectors
             across = (z - along @ self.vectors.T) / self.prior_precision**0.5
             moved = (along * narrow) @ self.vectors.T + (across if len(narrow) < len(self.center) else 0)
@@ -227,7 +227,7 @@ def _check_size(posterior: ModulePosterior, center: Tensor, structure: str) -> N
         fix = "Pass structure='low rank' or 'diagonal', or the last layer alone with parameters='<name>.*'"
         raise BudgetError(f"{p:,} parameters need {8e-9 * p**2:.1f} GB. {fix}")
     k = posterior.width
-    needed = 2 * 8 * p * n * k  # bytes for the rows of A and for the eigenvectors computed from them
+    needed = 2 * 8 * p * n * k  # memory in bytes of the rows of A and of the eigenvectors computed from them
     if structure == "low rank" and needed > SHARE_OF_FREE_MEMORY * free_bytes():
         what = f"{n * k:,} rows of {p:,} parameters need {needed / 1e9:.1f} GB"
         raise BudgetError(f"{what}. Pass structure='diagonal', or fewer examples, or parameters='<name>.*'")

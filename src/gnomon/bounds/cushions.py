@@ -86,7 +86,7 @@ def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
     ('0', '2')
     """
     check_readable(module)
-    # reads _modules, because named_children() skips repeated modules, such as one nn.ReLU() used for all layers
+    # Reads `_modules`, because named_children() skips repeated modules, such as one nn.ReLU() used after all layers.
     parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)
     if odd is not None or not any(isinstance(part, nn.Linear) for _, part in parts):
@@ -130,7 +130,7 @@ def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
 def _interlayer(i: int, layers: list[Tensor], masks: list[Tensor], before: list[Tensor]) -> float:
     """Returns how much noise in the output of layer i all later layers tolerate (interlayer cushion)."""
     x = before[i]
-    least = x.shape[1] ** -0.5  # the ratio for j = i, whose Jacobian is the identity
+    least = x.shape[1] ** -0.5  # starts with the ratio for layer i itself, whose Jacobian is the identity
     jacobian = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
     for j in range(i + 1, len(layers)):
         jacobian = layers[j] @ (masks[j - 1][:, :, None] * jacobian)

@@ -216,7 +216,7 @@ class _Known:
         d1, s2 = float(share.sum()), float(share.square().sum())
         left = float((ridge / (self.values + ridge)).sum())
         k = ridge / left
-        slope = -(d1 - s2) / ridge  # derivative of D1 with respect to s
+        slope = -(d1 - s2) / ridge  # derivative of the curve's first term D1 with respect to s
         dk = 1 / left + ridge * slope / left**2
         return d1, k, d1 + k * slope / dk
 

@@ -144,7 +144,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
         ones = torch.ones(1, *shape, dtype=torch.float64)
         none, out, twice = squared(0 * ones), squared(ones), squared(2 * ones)  # (4)
     pooled = any(isinstance(part, MAX_POOLS) for part in squared.modules())
-    # the path sum is only correct if the squared network is affine in its inputs
+    # The path sum is correct only if the network with squared weights is affine in its inputs, which is tested here.
     affine = pooled or torch.allclose(twice - out, out - none, rtol=1e-9)
     odd = [(name, part) for name, part in module.named_modules() if not (isinstance(part, SUMMING) or _has_parts(part))]
     if odd or not affine or bool((out < 0).any()):

@@ -156,7 +156,7 @@ def _fit_offsets(sizes: tuple[float, ...], errors: tuple[float, ...]) -> _Fits:
     n, e = (torch.tensor(column, dtype=torch.float64) for column in (sizes, errors))
     tries = (float(e.min()) * torch.linspace(0.0, 0.99, OFFSET_CANDIDATES, dtype=torch.float64)).tolist()
     fits = [_line(n.log(), (e - c).log()) for c in tries]
-    # residuals of log(error) with c added again, so that fits with different c are comparable
+    # Every fit predicts log(error - c). Its residuals are computed for log(error), so that fits can be compared.
     losses = [_loss(n, e, slope, offset, c) for (slope, offset, _), c in zip(fits, tries, strict=True)]
     best = min(range(len(fits)), key=lambda i: losses[i])
     freedom = max(1, len(sizes) - 3)

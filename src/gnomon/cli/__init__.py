@@ -66,9 +66,9 @@ def run() -> None:
     """
     own_script = sys.argv[1:2] == ["watch"]
     if not own_script and not SLEEPING_THREADS.keys() & os.environ.keys():
-        os.environ.update(SLEEPING_THREADS)  # before torch is imported, because it reads these variables on import
+        os.environ.update(SLEEPING_THREADS)  # Set before torch is imported, because torch reads these on import.
     try:
-        app(prog_name="gnomon")  # a fixed name, because shell completion does not work for `python -m gnomon`
+        app(prog_name="gnomon")  # A fixed name, because shell completion does not work for `python -m gnomon`.
     except GnomonError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, GnomonError):
             _print_user_traceback(error.__cause__)

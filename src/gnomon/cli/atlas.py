@@ -312,7 +312,7 @@ def _table(columns: tuple[str, ...], rows: list[list[str]]) -> None:
 
     table = Table()
     for i, column in enumerate(columns):
-        table.add_column(column, no_wrap=i == 0, overflow="fold")  # do not wrap ids, so that users can copy them
+        table.add_column(column, no_wrap=i == 0, overflow="fold")  # Ids of claims stay on one line, for copying.
     for row in rows:
         table.add_row(*row)
     Console().print(table)

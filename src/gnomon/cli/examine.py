@@ -88,7 +88,7 @@ def examine(
     words = [word.strip() for word in fail_on.split(",") if word.strip()] + (["problem"] if strict else [])
     kinds, label = check_finding_kinds(words), name_of(network, data)
     console.print(f"Examining {label}, at most {seconds:g} s …", markup=False, highlight=False)
-    from torch import nn  # after the first line, because these imports take a second
+    from torch import nn  # Imported after the first line is printed, because these imports take a second.
 
     from gnomon.cli import training
     from gnomon.examination import examine as examine_network

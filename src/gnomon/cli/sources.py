@@ -79,7 +79,7 @@ def load_checkpoint(path: Path, net: nn.Module) -> nn.Module:
         raise InputError(f"File not found: {path}")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    # rejected because loading would execute pickled code, or because the file is not a checkpoint
+    # Loading failed: either it would execute pickled code, or the file is not a checkpoint.
     except Exception as reason:
         what = f"{path} is not a file of plain weights ({type(reason).__name__})"
         fix = "Save with torch.save(model.state_dict(), path); nothing in the file was executed"
@@ -134,7 +134,7 @@ def split_off_test_examples(x: Any, y: Any, seed: int, notes: tuple[str, ...] = 
     test = stratified_sample(n, y, cut, seed=seed) if cut else torch.arange(0)
     if are_classes(y):
         _, kinds, counts = torch.unique(y, return_inverse=True, return_counts=True)
-        test = test[counts[kinds[test]] > 1]  # keep the only example of a class in the training set
+        test = test[counts[kinds[test]] > 1]  # If a class has only one example, it stays in the training set.
     train = torch.ones(n, dtype=torch.bool)
     train[test] = False
     held = (f"held out for testing: {len(test):,} of {n:,} examples",) if len(test) else ()
@@ -168,15 +168,15 @@ def load_file(place: str) -> Any:
     if not path.exists():
         raise InputError(f"File not found: {path}")
     spec = importlib.util.spec_from_file_location(f"gnomon_user_{path.stem}", path)
-    # importlib always returns a spec with a loader for names that end in .py
+    # For a file name that ends in .py, importlib always returns a spec with a loader.
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # registered under its name, so that classes defined in the file can be pickled and copied
+    # The module is registered under its name, so that classes defined in the file can be pickled and copied.
     sys.modules[spec.name] = module
     sys.path.insert(0, str(path.parent.absolute()))
     try:
         spec.loader.exec_module(module)
-    except Exception as reason:  # the user's file may raise anything
+    except Exception as reason:  # The user's file may raise any error when it runs.
         words = f"{path} raised {type(reason).__name__}: {reason}"
         raise InputError(
             words, accepted="a file that can be imported", fix=("Run the file with python to see the error")
@@ -277,7 +277,7 @@ def _tensor(array: np.ndarray, name: str) -> Tensor:
         raise InputError(
             f"the array '{name}' is {kind}", accepted="numbers, one row each", fix=("Check how the array was saved")
         )
-    # converted, because torch implements few functions for unsigned integers wider than 8 bits
+    # Unsigned integers wider than 8 bits become int64, because torch supports few functions for them.
     wide = array.dtype.kind == "u" and array.dtype.itemsize > 1
     return torch.from_numpy(np.ascontiguousarray(array.astype(np.int64) if wide else array))
 
@@ -315,7 +315,7 @@ def call_user_function(spec: str, function: Callable[[], Any]) -> Any:
         return function()
     except InputError:
         raise
-    except Exception as reason:  # the user's function may raise anything
+    except Exception as reason:  # The user's function may raise any error.
         words = f"{spec} raised {type(reason).__name__}: {reason}"[:300]
         raise InputError(
             words, accepted="a function that returns data", fix=("Run the function alone to see the error")
@@ -342,4 +342,4 @@ def as_command_data(value: Any, seed: int) -> CommandData:
         if all(isinstance(v, Dataset | DataLoader) or hasattr(v, "column_names") for v in value):
             return CommandData(value[0], value[1])
         return CommandData((value[0], value[1]))
-    return CommandData(value)  # a Dataset, a DataLoader or a list of batches, which `examine` checks itself
+    return CommandData(value)  # A Dataset, a DataLoader or a list of batches, which `examine` checks itself.

@@ -53,9 +53,9 @@ def watch(
     if not 0 < overhead <= 1:
         raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
     command = " ".join(sys.argv[1:])
-    # restores the default hook; the command line parser's hook would reformat the script's errors
+    # Python's default hook prints the script's errors; the hook of the command line parser would reformat them.
     sys.excepthook = sys.__excepthook__
-    place = out.absolute()  # made absolute, because the script may change the working directory
+    place = out.absolute()  # An absolute path, because the script may change the working directory.
     session = WatchSession(script, arguments or (), module, overhead)
     ending = session.run()
     error = ending.exception

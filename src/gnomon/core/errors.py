@@ -72,7 +72,7 @@ class GnomonError(Exception):
         return " ".join(s if s.endswith(".") else f"{s}." for s in (first, self.fix or "") if s)
 
     def __reduce__(self) -> tuple[Callable[..., "GnomonError"], tuple[Any, ...], dict[str, Any]]:
-        # pickling must keep all fields, because errors may come from another process
+        # Pickling keeps all fields of the error, because errors may come from another process.
         return _rebuild, (type(self), self.problem), vars(self)
 
 
@@ -190,7 +190,7 @@ def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., 
 def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
     """Returns a call as text for error messages: the function's or class's name and its required positional
     arguments."""
-    import inspect  # imported only when an error is raised
+    import inspect  # Imported here, because it is needed only if an error is raised.
 
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())
     if parameters and parameters[0].name in ("self", "cls"):

@@ -110,7 +110,7 @@ class CrossEntropy(AbstractLoss):
     """
 
     name = "cross-entropy"
-    curvature = 0.5  # largest eigenvalue of diag(p) - p p^T over all p, reached by two classes with probability 1/2
+    curvature = 0.5  # largest eigenvalue of diag(p) - p p^T over probabilities p, reached if two classes have p = 1/2
 
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:  # noqa: D102
         return -(y * torch.log_softmax(f.double(), 1)).sum(1).mean()  # (2)
@@ -128,7 +128,7 @@ class CrossEntropy(AbstractLoss):
             return one_hot(table, outputs)
         sums = table.double().sum(-1)
         right = table.ndim == 2 and bool((table >= 0).all()) and bool(((sums - 1).abs() < 1e-6).all())
-        if not right:  # in float32, probabilities sum to 1 only up to rounding, hence the tolerance 1e-6
+        if not right:  # float32 probabilities sum to 1 only up to rounding, so the tolerance is 1e-6.
             fix = "Pass classes as integers 0, 1, ..., or an (n, k) table of probabilities, one-hot for certain labels"
             raise InputError(f"y has shape {tuple(table.shape)}, {table.dtype}", accepted="class labels", fix=fix)
         return table
@@ -230,7 +230,7 @@ def _signs(y: Array, name: str, outputs: int | None) -> Tensor:
     if are_classes(table) and not bool((table == -1).any()):
         if outputs is not None and outputs > 1:
             return 2 * one_hot(table, outputs) - 1
-        table = torch.where(table == 0, -1, table)  # classes 0 and 1 become -1 and +1; other labels are refused below
+        table = torch.where(table == 0, -1, table)  # Classes 0 and 1 become -1 and +1. Other labels are rejected below.
     if not bool((table.abs() == 1).all()):
         odd = next(v for v in table.flatten().tolist() if abs(v) != 1)
         fix = "Pass two classes as 0 and 1, or as -1 and +1; for more classes use CrossEntropy()"

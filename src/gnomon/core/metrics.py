@@ -45,7 +45,7 @@ def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) 
     >>> 0.5 in binomial_interval(5, 10)
     True
     """
-    from scipy.special import betaincinv  # scipy is slow to import
+    from scipy.special import betaincinv  # imported here, because scipy is slow to import
 
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))  # (1)
@@ -67,7 +67,7 @@ def student_quantile(freedom: int, *, confidence: float = 0.95) -> float:
     >>> round(student_quantile(1, confidence=0.5), 6)                            # of the Cauchy distribution: tan(pi/4)
     1.0
     """
-    from scipy.special import stdtrit  # scipy is slow to import
+    from scipy.special import stdtrit  # imported here, because scipy is slow to import
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
@@ -169,7 +169,7 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
     largest = sizes.max()
     if largest == 0:
         return 0.0
-    p = sizes / largest  # dividing by the largest number first prevents overflow of the sum
+    p = sizes / largest  # Dividing by the largest number first keeps the sum from overflowing.
     p = p / p.sum()
     return float(torch.exp(-torch.special.xlogy(p, p).sum()))  # (2)
 

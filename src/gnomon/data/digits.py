@@ -47,16 +47,16 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
     n_train, n_test = (check_integer(n, v, least=-IMAGE_COUNT) for n, v in (("n_train", n_train), ("n_test", n_test)))
     seed = check_seed(seed)
     _check(n_train, n_test)
-    # imported late, because scikit-learn takes a second to import and `import gnomon` must stay fast
+    # Imported here, because scikit-learn takes a second to import and `import gnomon` must stay fast.
     from sklearn.datasets import load_digits
 
     pixels, labels = (torch.from_numpy(array) for array in load_digits(return_X_y=True))
-    # multiples of 1/16 have no rounding error in any float dtype
+    # Pixel values are multiples of 1/16, which every float dtype represents exactly.
     images = pixels.to(torch.float32).reshape(-1, 1, 8, 8) / MAX_PIXEL_VALUE
     labels = labels.to(torch.int64)
     generator = Generator().manual_seed(seed)
     order = _stratify(labels, generator)
-    # both parts come from one shuffle, so that neither depends on the other's size
+    # Both parts come from one shuffle, so that neither the training nor the test set depends on the other's size.
     place = torch.randperm(IMAGE_COUNT, generator=generator)
     train, test = (part[place[part].argsort()] for part in (order[:n_train], order[IMAGE_COUNT - n_test :]))
     return TrainTestSplit("digits", CLASS_COUNT, images[train], labels[train], images[test], labels[test])

@@ -103,7 +103,7 @@ def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
     True
     """
     x, t = np.linspace(-30, 30, points, endpoint=False)[:, None], np.linspace(0, 20, times)
-    a, b, step = 1.0, 0.55, 1e-3  # a and b determine the heights of the two solitons; their speeds are a^2 and b^2
+    a, b, step = 1.0, 0.55, 1e-3  # a and b set the heights of the two solitons (waves); their speeds are a^2 and b^2
     cross = ((a - b) / (a + b)) ** 2
 
     def tau(z: np.ndarray) -> np.ndarray:

@@ -93,7 +93,7 @@ def _open_image(file: Path) -> Any:
 
 
 def _pixels(picture: Any, size: tuple[int, int], mode: str) -> Tensor:
-    if picture.mode.startswith("I"):  # 16-bit images keep their upper 8 bits
+    if picture.mode.startswith("I"):  # Images with 16 bits per pixel keep only the upper 8 bits.
         picture = picture.point(lambda v: v / 256).convert("L")
     fitted = picture.convert(mode)
     if (fitted.height, fitted.width) != size:

@@ -162,9 +162,8 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     signed = y[:, None] * x
     n = len(x)
     radius = float(np.linalg.norm(x, axis=1).max())
-    # Minimizes |sum l_i z_i|^2 + c (sum l_i - 1)^2 over l >= 0, with z_i = y_i x_i, then scales l to sum 1. The
-    # result is the point of the convex hull of all z_i nearest to the origin, for any c > 0. Its norm is the
-    # margin g.
+    # Finds the point of the convex hull of all z_i = y_i x_i that is nearest to the origin; its norm is the margin g.
+    # Minimizes |sum l_i z_i|^2 + c (sum l_i - 1)^2 over l >= 0 for any c > 0, and scales l to sum 1.
     rows = np.vstack([signed.T, np.full((1, n), radius or 1.0)])
     right = np.append(np.zeros(x.shape[1]), radius or 1.0)
     weights = nnls(rows, right)[0]

@@ -113,7 +113,7 @@ def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) ->
         fix = "Pass more held-out examples, among them right and wrong answers"
         raise InputError(found, accepted="right and wrong answers", fix=fix)
     least = loss(value)
-    # Wilks' theorem: 3.84 is the 95 % quantile of chi-square for twice the log likelihood ratio
+    # 3.84 is the 95 % quantile of the chi-square distribution of twice the log likelihood ratio (Wilks' theorem).
     top = least + 3.841459 / (2 * len(f))
     ends = [_crossing(loss, top, value, end) for end in TEMPERATURES]
     interval = Interval(ends[0], ends[1], CONFIDENCE_LEVEL)

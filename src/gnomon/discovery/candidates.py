@@ -71,7 +71,7 @@ class Library(Record):
 
     def _table(self, fields: Sequence[str], space: str, degree: int, order: int, modulus: bool) -> list[Term]:
         powers: list[tuple[TermFactor, ...]]
-        if modulus:  # for complex fields also terms u |u|^q, whose phase comes from one factor
+        if modulus:  # Complex fields also get terms u |u|^q, in which one factor u carries the phase.
             powers = [
                 tuple(map(TermFactor, c))
                 for q in range(degree)

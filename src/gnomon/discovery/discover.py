@@ -84,7 +84,7 @@ def search(
     order = check_integer("time_order", time_order)
     terms = library.terms(tuple(data.fields), data.letters[:-1], modulus=data.is_complex)
     groups = group_terms(terms, library.tied)
-    with single_threaded_products():  # threads would only slow down products of such small matrices
+    with single_threaded_products():  # One thread, because more threads slow down products of such small matrices.
         found, systems = [], []
         for name, system in form.systems(data, terms, order).items():
             systems.append(_merge(system, terms, groups))

@@ -49,7 +49,7 @@ def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, 
         j = cost.argmin(1)
         order[:, k], costs[:, k], gone[every, j] = j, cost[every, j], True
         row = root[every, j][:, None]
-        for _ in range(2):  # projecting twice removes the rounding error of the first projection
+        for _ in range(2):  # Two passes, because the second one removes the rounding error of the first one.
             row = row - (row @ basis[:, :k].conj().swapaxes(1, 2)) @ basis[:, :k]
         length = np.maximum(np.linalg.norm(row, axis=2), 1e-300)
         basis[:, k] = row[:, 0] / length

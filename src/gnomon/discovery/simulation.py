@@ -215,7 +215,7 @@ def _check_periodic(data: GridData) -> None:
         for axis, letter in enumerate(data.letters[:-1]):
             ends = np.abs(np.take(values, 0, axis) - np.take(values, -1, axis))
             typical = np.sqrt(np.mean(np.abs(np.diff(values, axis=axis)) ** 2)) + 1e-9 * np.abs(values).max()
-            jump = np.sqrt(np.mean(ends**2)) / max(typical, 1e-300)  # avoids 0 / 0 for a zero field
+            jump = np.sqrt(np.mean(ends**2)) / max(typical, 1e-300)  # 1e-300 avoids 0 / 0 for a zero field
             if jump > MAX_JUMP_IN_STEPS:
                 found = f"'{name}' differs between the ends of {letter} by {jump:.0f} typical steps"
                 fix = "Simulate such data with a solver that knows their boundary conditions"

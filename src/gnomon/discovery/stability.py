@@ -53,7 +53,7 @@ def _choose(
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
     order, cost = elimination_order(grams, crosses / scale)
-    after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # explained variance of the terms that remain after each removal
+    after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # squares explained by the terms left after each removal
     explained = np.concatenate([after, np.zeros((len(after), 1))], 1)
     p, m = order.shape[1], max(independent, MIN_INDEPENDENT_ROWS)
     misfit = np.maximum(1 - explained / squares[:, None], 0.0)

@@ -130,7 +130,7 @@ def ensemble(
         A = B * gain
         means.append(A @ modes.coefficients)  # (1)
         if own.ndim == 1:
-            # the diagonal of the covariance of the predictions
+            # Appends the diagonal of the covariance of the predictions.
             variances.append(own - 2 * (A * C).sum(1) + ((A @ S) * A).sum(1))
         else:
             half = A @ C.T

@@ -123,7 +123,7 @@ class _Descent(AbstractErrorDecay):
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
         a, t = _grid(rates, times)
-        # rates above 0.5 / lr use `large` below, which is accurate for these rates
+        # Rates a above 0.5 / lr are clamped here, because `large` below is accurate for them.
         shrink = torch.log1p(-self.lr * a.clamp_max(0.5 / self.lr))
         small = -torch.expm1((t / self.lr).round() * shrink) / a
         large = (1 - self.remainder(rates, times)) / a
@@ -148,7 +148,7 @@ class _Momentum(AbstractErrorDecay):
         a = rates.double()
         turn = torch.zeros(len(a), 2, 2, dtype=torch.float64)
         turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0] = 1 + self.beta - self.lr * a, -self.beta, 1  # (4)
-        start = torch.ones(2, dtype=torch.float64)  # p_0 = p_{-1} = 1 gives p_1 = 1 - lr a, as momentum requires
+        start = torch.ones(2, dtype=torch.float64)  # With p_0 = p_{-1} = 1, the first momentum step is p_1 = 1 - lr a.
         return self._powers(turn, start, times, _forever(self.decay(rates), a))
 
     def gain(self, rates: Float[Tensor, " r"], times: Float[Tensor, " t"]) -> Float[Tensor, "t r"]:  # noqa: D102
@@ -164,7 +164,7 @@ class _Momentum(AbstractErrorDecay):
         half = (1 + self.beta - self.lr * rates.double()) / 2
         real = half.abs() + (half**2 - self.beta).clamp_min(0).sqrt()
         size = torch.where(half**2 < self.beta, sqrt(self.beta), real)
-        size = torch.where(rates == 0, 1.0, size)  # exactly 1; rounding would miss it
+        size = torch.where(rates == 0, 1.0, size)  # At rate zero the size is exactly 1, which rounding would miss.
         return -size.log() / self.lr
 
     def _powers(

@@ -63,9 +63,9 @@ def flow(
         full.diagonal().sub_(penalty)
         return full.numpy()
 
-    # An error d in c changes the outputs by at most |K|_inf d, so the tolerance is divided by this norm.
+    # An error d in the coefficients c changes outputs by at most |K|_inf d, so the tolerance is divided by this norm.
     scale = float(problem.gram.abs().sum(1).max()) or 1.0
-    # A lambda, because LSODA before scipy 1.17 inspects the number of arguments, which a wrapper hides.
+    # A lambda is needed, because scipy before 1.17 counts the arguments of a Jacobian, which a wrapper would hide.
     stiff = {"method": "LSODA", "jac": lambda t, c: jacobian(t, c)}
     options: dict[str, object] = stiff if n * k <= MAX_DENSE_COEFFICIENTS else {"method": "DOP853"}
     span = (0.0, float(times[-1]))

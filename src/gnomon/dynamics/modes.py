@@ -100,7 +100,7 @@ class Modes(Result):
         """
         total = self.rates + self.penalty
         left = self.decay.remainder(total, time_grid(times))
-        # along eigenvectors with rate zero the error stays, whatever the penalty
+        # Along eigenvectors of the kernel with rate zero, the error never changes, whatever the penalty.
         left = torch.where(self.rates > 0, left, 1.0)
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
@@ -184,7 +184,7 @@ def modes(
 
 def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
     """Returns the eigenvectors of a kernel matrix and their learning rates, for inputs that are already checked."""
-    error_decay(optimizer)  # called for its check: raises an error for unsupported optimizers
+    error_decay(optimizer)  # Called for its check: it raises an error if the optimizer is not supported.
     gram, n = problem.gram, len(problem.y)
     values, vectors = torch.linalg.eigh(gram / n)
     values, vectors = values.flip(0), vectors.flip(1)

@@ -25,7 +25,7 @@ def prior_at_test_points(between: Array | None, own: Array | None, m: int, n: in
 def positive(variance: Tensor, own: Tensor) -> Tensor:
     """Returns variances with tiny negative values (rounding errors) set to zero; raises an error for larger ones."""
     scale = float((own if own.ndim == 1 else own.diagonal()).abs().max()) or 1.0
-    # With nearly singular kernels, correct inputs give variances with rounding errors of about sqrt(eps).
+    # For nearly singular kernels, correct inputs give variances with rounding errors of about the square root of eps.
     if float(variance.min()) < -(torch.finfo(torch.float64).eps ** 0.5) * scale:
         what = f"a variance is {float(variance.min()):.2e}, with a prior of scale {scale:.2e}"
         fix = "Check that all kernels belong to the same network and the same points, in the same order"

@@ -79,7 +79,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
 
         kernel = partial(options.kernel, X.shape[1])
         (self.depth_, self.fixed_layers_), ridge, self.selection_ = shapes[0], ridges[0], None
-        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # with one row or one candidate there is nothing to choose
+        if len(shapes) * len(ridges) > 1 and len(X) > 1:  # A choice needs several rows, and several candidates.
             chosen, regression = select(shapes, kernel, rows, ridges=ridges, t=t, by=self.select, labels=labels)
             self.depth_, self.fixed_layers_, ridge = chosen.depth, chosen.fixed_layers, chosen.ridge
             self.selection_ = chosen

@@ -52,11 +52,11 @@ class NetworkKernel:
 
     def __post_init__(self) -> None:
         exact = limit(self.net, init=self.law, parametrization="ntk")
-        assert isinstance(exact, Limit)  # always an exact limit, because no number of samples was passed
+        assert isinstance(exact, Limit)  # The limit is exact and not sampled, as no number of samples was passed.
         object.__setattr__(self, "limit", exact)
 
     def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
-        return type(self), (self.net, self.law, self.kind)  # pickles the arguments; unpickling computes the limit again
+        return type(self), (self.net, self.law, self.kind)  # Stores the arguments; unpickling computes the limit again.
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
         """Returns the kernel matrix K(x, z), or K(x, x) without z."""
@@ -122,7 +122,7 @@ def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple
             yield layers, fixed
 
 
-@lru_cache(maxsize=64)  # cached, because searches use the same few networks again and analyzing one takes milliseconds
+@lru_cache(maxsize=64)  # Results are cached, because searches analyze the same few networks again and again.
 def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
     net = mlp(inputs, width=1, depth=depth, activation=activation)
     for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:

@@ -126,7 +126,7 @@ class KernelRegression:
 
     def _gradient_flow(self, ridge: float) -> FittedFunction:
         n, scale = len(self.rows), self.scale
-        c = self.modes.coefficients(ridge / scale) / scale  # the modes are modes of the kernel divided by its scale
+        c = self.modes.coefficients(ridge / scale) / scale  # the modes belong to the kernel divided by its scale
         verdict = f"Gradient flow until time {self.t:.4g}, in closed form from {n} eigenvectors of the kernel."
         return FittedFunction(self.rows.root[:, None] * c, torch.arange(n), None, verdict)
 

@@ -83,7 +83,7 @@ class NetworkGPKernel(Kernel):
             return matrix
         slopes = [
             _slope(lambda w, b: self._at(x.shape[1], w, b)(x), self.weight_std, self.bias_std, name).numpy()
-            for name in ("bias_std", "weight_std")  # alphabetical, as scikit-learn orders hyperparameters
+            for name in ("bias_std", "weight_std")  # scikit-learn orders hyperparameters by the alphabet.
             if not getattr(self, f"hyperparameter_{name}").fixed
         ]
         return matrix, np.stack(slopes, 2) if slopes else np.empty((*matrix.shape, 0))
@@ -134,7 +134,7 @@ def gpytorch_kernel(
         from gpytorch.kernels import Kernel as Base
     except ImportError as error:
         raise MissingExtraError("gpytorch is not installed. Run: pip install gpytorch") from error
-    # called early, because it raises an error for invalid options
+    # Built early, because this call raises an error for invalid options before any work is done.
     _kernel(kind, depth, activation, weight_std, bias_std, 1)
 
     def matrix(x: Tensor, y: Tensor, weight_std: float, bias_std: float) -> Tensor:

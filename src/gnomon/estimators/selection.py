@@ -101,7 +101,7 @@ def select(
         tried.append((depth, fixed, ridge, value))
         if best is None or value < best[0][3]:
             best = tried[-1], regression
-    assert best is not None  # there is at least one candidate
+    assert best is not None  # At least one candidate was tried, so there is a best one.
     return Selection(*best[0], by if isinstance(by, str) else "held-out rows", tuple(tried)), best[1]
 
 

@@ -121,6 +121,6 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
         check_integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
-            if layers == "auto":  # "auto" would choose by targets, which a transformer does not have
+            if layers == "auto":  # "auto" would choose the layers by the targets, which a transformer does not get.
                 raise out_of_range(name, "a whole number of at least 0", layers)
         list(candidates(self.depth, self.fixed_layers, deepest=1))

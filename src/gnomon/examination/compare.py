@@ -202,7 +202,7 @@ def compare(
     half = check_number("budget", budget, above=0) / 2
     done: list[Examination] = []
     for name, network in networks.items():
-        if done and done[0].partial:  # Ctrl-C during the first examination stops the whole comparison
+        if done and done[0].partial:  # Ctrl-C during the first network's examination stops the whole comparison.
             done.append(Examination(name, (), {}, partial=True))
             break
         done.append(examine(

@@ -92,7 +92,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
     """
     parameters = sum(p.numel() for p in subject.module.parameters() if p.requires_grad)
     few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
-    _time_pass(subject, few, clock)  # warm-up: the first pass also initializes torch
+    _time_pass(subject, few, clock)  # A warm-up that is not timed: the first pass also initializes torch.
     short = _time_pass(subject, few, clock)
     n, most = count(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
     size, fixed, each = n, 0.0, short / n
@@ -137,7 +137,7 @@ def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int)
     """
     try:
         return threads if threads > 1 and _worthwhile(subject, clock, THREAD_TRIAL_SHARE * seconds, threads) else 1
-    except Exception:  # the section on the network reports this error
+    except Exception:  # The section on the network reports this error.
         return 1
     finally:
         torch.set_num_threads(1)

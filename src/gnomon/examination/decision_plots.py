@@ -103,7 +103,7 @@ def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
             continue
         recall = right / labels if labels else None  # (1)
         precision = right / answers if answers else None  # (1)
-        f1 = 2 * right / (labels + answers)  # F1 score, simplified from 2 precision recall / (precision + recall)
+        f1 = 2 * right / (labels + answers)  # F1 score: equal to 2 precision recall / (precision + recall)
         rows.append((name, labels, recall, precision, f1))
     if len(rows) < 2:
         return ()
@@ -129,7 +129,7 @@ def area_under_roc(scores: Tensor, positive: Tensor) -> float:
     0.75
     """
     _, place, count = scores.unique(return_inverse=True, return_counts=True)
-    ranks = (count.cumsum(0) - (count - 1) / 2)[place]  # equal scores share their mean rank
+    ranks = (count.cumsum(0) - (count - 1) / 2)[place]  # Equal scores get the mean of their ranks.
     p, n = int(positive.sum()), int((~positive).sum())
     return float((ranks[positive].sum() - p * (p + 1) / 2) / (p * n))  # (3)
 
@@ -145,7 +145,7 @@ def two_class_plots(scores: Tensor, positive: Tensor, name: str) -> tuple[Plot, 
     if not p or not n:
         return ()
     order = scores.argsort(descending=True)
-    # examples with equal scores form one point of the curve
+    # Examples with equal scores become one point of the curve, because no threshold separates them.
     ends = torch.cat([scores[order].diff() != 0, torch.ones(1, dtype=torch.bool)])
     hits, alarms = positive[order].double().cumsum(0)[ends], (~positive[order]).double().cumsum(0)[ends]
     kept = torch.linspace(0, len(hits) - 1, min(len(hits), MAX_CURVE_POINTS)).round().long()

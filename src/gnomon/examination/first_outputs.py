@@ -41,7 +41,7 @@ def first_outputs(
     assert few.y is not None  # checked in _source
     one_label = few.y.dim() == 2 and few.y.shape[1] == 1 and not few.y.is_floating_point()
     if task is None and (returned.dim() < 3 or one_label):
-        return rows, None  # classification or regression: the outputs need no interpretation
+        return rows, None  # In classification or regression the outputs are used as they are, one row per example.
     y = labels_of_all_examples(data)
     largest = None if y.is_floating_point() else int(y.max())
     return rows, read_output_meaning(returned, few.y, x=few.x, largest=largest, task=task)

@@ -20,11 +20,11 @@ FAMILY_WISE_ERROR_RATE = 0.05
 """Probability that a healthy model gets any finding by chance, for a whole report."""
 
 LEVELS: Mapping[str, float] = MappingProxyType({
-    "labels": 0.01,  # probability that related labels of the stated strength are called unrelated
+    "labels": 0.01,  # false-alarm rate of the verdict that labels of the stated strength are unrelated to the inputs
     "calibration": 0.005,
     "invariance": 0.005,
     "below-limit": 0.005,
-    "others": 0.02,  # in total for the tests of other steps, which define their own levels
+    "others": 0.02,  # total false-alarm rate of the tests in other sections, which define their own levels
 })  # fmt: skip
 """Significance level of each test."""
 

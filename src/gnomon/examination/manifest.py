@@ -44,7 +44,7 @@ def _digest(data: AbstractSource) -> str:
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):
-            numbers = t.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()  # numpy has no bfloat16
+            numbers = t.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()  # bytes: numpy has no bfloat16
             digests.setdefault(i, hashlib.sha256()).update(numbers.tobytes())
     return hashlib.sha256(b"".join(digest.digest() for digest in digests.values())).hexdigest()
 
@@ -52,5 +52,5 @@ def _digest(data: AbstractSource) -> str:
 def _version() -> str:
     try:
         return version("gnomon")
-    except PackageNotFoundError:  # gnomon runs from source and is not installed
+    except PackageNotFoundError:  # gnomon runs from its source folder and is not installed as a package.
         return "not installed"

@@ -40,7 +40,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
     with random_state(seed):
         try:
             built = network()
-        # the user's function may raise any error, which becomes an InputError
+        # The user's function may raise any error. It is raised again as an InputError.
         except (Exception, SystemExit) as reason:
             what = f"the factory raised {type(reason).__name__}: {reason}"[:200]
             if _needs_arguments(network):

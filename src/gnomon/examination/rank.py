@@ -177,7 +177,7 @@ def rank(
     examples, seed = check_integer("examples", examples), check_seed(seed)
     steps, batch = check_integer("steps", steps), check_integer("batch", batch)
     limit = inf if budget is None else check_number("budget", budget, above=0)
-    # made a list, because each candidate reads the data again
+    # An iterator becomes a list, because each candidate reads the data again.
     train = list(train) if isinstance(train, Iterator) else train
     subjects = {
         name: build_subject(network, train, None, seed=seed, name=name, probe=KERNEL_EXAMPLES)

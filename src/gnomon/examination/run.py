@@ -124,7 +124,7 @@ def examine(
     """
     budget, called = _announce(check_number("budget", budget, above=0), shown=progress is None), perf_counter()
     with warnings.catch_warnings(), with_one_thread() as threads:
-        warnings.simplefilter("ignore", AdaptedInputWarning)  # reported by the section on the data
+        warnings.simplefilter("ignore", AdaptedInputWarning)  # The section on the data reports this warning.
         start = _begin(clock)
         setup = training_setup(module, train, test).with_given(optimizer, loss, schedule, notes)
         plan = functools.partial(build_recipe, lr=lr, batch=batch, epochs=epochs, schedule=setup.schedule,
@@ -222,7 +222,7 @@ def run_steps(
         except KeyboardInterrupt:
             partial = True
             sections.append(_section(step, "skipped", "Interrupted.", clock() - began))
-        except Exception as error:  # if a step fails, the other steps still run
+        except Exception as error:  # If one section fails, the sections after it still run.
             sections.append(_section_of_error(step, error, clock() - began))
     if report is not None and sections:
         report(sections[-1], len(steps), len(steps))
@@ -240,7 +240,7 @@ def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> S
 
 def _lacks_derivative(error: Exception) -> bool:
     """Returns whether an error says that a torch operation, such as the CTC loss, has no second derivative."""
-    # for some operations torch raises a plain RuntimeError, which only its message distinguishes from other errors
+    # torch raises a plain RuntimeError for some operations without a derivative, so its message must be compared.
     return isinstance(error, NotImplementedError) or str(error).startswith("derivative for ")
 
 

@@ -85,7 +85,7 @@ class ShortRun(Record):
         (0.1, 0.22)
         """
         held = max(self.held, 1)
-        smallest = 0.5 / held  # an error of zero on few examples may really be this large
+        smallest = 0.5 / held  # Zero errors on few examples still allow a true error rate of this size.
         now, later = (min(max(e, smallest), 1.0) for e in (self.last, self._extrapolated_error(steps)))
         return ((1 - now) / (now * held) + log(now / later) ** 2 / 12) ** 0.5  # (3)
 
@@ -152,7 +152,7 @@ def short_run(
         network.module, learned, test=judged, loss=network.loss, optimizer=optimizer, steps=steps,
         batch=min(batch, len(rest)), record=(0, max(1, steps // 2), steps), budget=seconds, seed=seed, clock=clock,
     )  # fmt: skip
-    run.raise_if_interrupted()  # an interrupted run looks as if the network could not learn
+    run.raise_if_interrupted()  # the losses of an interrupted run look as if the network could not learn
     errors, own = (
         _errors(run.test_accuracy, run.test_loss, network, judged),
         _errors(run.accuracy, run.loss, network, learned),

@@ -63,6 +63,6 @@ def batch_findings(subject: Subject, optimizer: AbstractOptimizer) -> tuple[Find
         found = fit_one_batch(
             subject.module, some.x, some.y, loss=subject.loss, optimizer=optimizer, targets=subject.loss_targets
         )
-    except (GnomonError, RuntimeError, TypeError, ValueError):  # training on 8 examples fails, for other reasons
+    except (GnomonError, RuntimeError, TypeError, ValueError):  # Training on 8 examples raises an error here.
         return ()
     return one_batch_findings(found)

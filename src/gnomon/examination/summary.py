@@ -43,7 +43,7 @@ def verdict_sentence(sections: Sequence[Section], *, partial: bool) -> str:
             f"{count_with_noun(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
         )
     if (reason := why_inconclusive(sections)) is not None:
-        text = reason.text if reason.finding is None else first_sentence(reason.text)  # the finding is listed below it
+        text = reason.text if reason.finding is None else first_sentence(reason.text)  # The finding is listed below.
         return f"{text[:1].upper()}{text[1:]}"
     parts = [f"{count_with_noun(lesser, 'thing')} could be better"] if lesser else []
     parts += what_is_not_covered(sections)

@@ -59,7 +59,7 @@ class Task(Record):
 
     def examples(self, batch: Batch) -> Examples:
         """Returns inputs and targets of a batch, with targets in standard form on the device of the inputs."""
-        assert batch.y is not None  # always true, because an examination requires targets
+        assert batch.y is not None  # never fails: an examination always has targets
         y = batch.y.to(next(tensors(batch.x)).device)
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
@@ -88,7 +88,7 @@ def task_of_targets(train: AbstractSource, test: AbstractSource | None, outputs:
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
     if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
-        return Task(Squared(), 0, outputs, shape)  # only the user's loss can interpret these targets
+        return Task(Squared(), 0, outputs, shape)  # Only the user's loss knows the meaning of these targets.
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])
     if y.dim() != 1 or int(labels.min()) < 0:
@@ -117,7 +117,7 @@ def _numbers_task(y: Tensor, outputs: int, loss: Loss | None) -> Task:
             fix = "Encode labels as 0 and 1: y = (y + 1) / 2 for -1 and 1"
             raise InputError(what, accepted="targets between 0 and 1", fix=fix)
         _check_numbers(y, outputs, loss)
-        # several labels per example, which only the user's own loss can interpret
+        # An example has several labels, which only the user's own loss can interpret.
         return Task(Squared(), 0, outputs, shape)
     if isinstance(wanted, CrossEntropy) and y.dim() == 2 and whole and bool((y.sum(1) == 1).all()):
         _check_numbers(y, outputs, loss)

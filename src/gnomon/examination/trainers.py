@@ -159,7 +159,7 @@ def _lightning_trainer(trainer: Any, train: Any, test: Any) -> TrainingSetup:
 
 
 def _lightning(module: Any, train: Any, test: Any) -> TrainingSetup:
-    own = copy.copy(module)  # a shallow copy without its trainer, which must not be copied; parameters are shared
+    own = copy.copy(module)  # A shallow copy shares the parameters; its trainer, which must not be copied, is removed.
     own._trainer = None
     for name in ("log", "log_dict", "print"):
         object.__setattr__(own, name, _do_nothing)
@@ -184,7 +184,7 @@ def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
                 given.prepare_data()
                 given.setup("fit")
             train = given.train_dataloader()
-        except Exception as reason:  # Lightning and the user's method may raise any error
+        except Exception as reason:  # Lightning and the user's own method may raise any error.
             what = f"train_dataloader() of {type(given).__name__} raised {type(reason).__name__}: {reason}"[:200]
             raise InputError(what, accepted="a loader", fix="Pass gnomon.examine(module, train_loader)") from reason
         test = given.val_dataloader() if test is None and _overrides(given, "val_dataloader") else test
@@ -245,7 +245,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
     for loss in USUAL_LOSSES:
         try:
             found = [_usual_loss(model, batch, loss) for model in models]
-        except Exception:  # this loss does not fit the outputs; tries the next one
+        except Exception:  # This loss does not fit the outputs, so the next loss is tried.
             continue
         if all(abs(a - b) <= LOSS_TOLERANCE * abs(b) for a, b in zip(found, wanted, strict=True)):
             return replace(setup, loss=loss)

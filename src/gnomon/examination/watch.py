@@ -236,7 +236,7 @@ class Watch(Result):
             return function()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # BaseException, because the user's forward may even call sys.exit
+        except BaseException as error:  # BaseException, because the user's forward may even call sys.exit().
             words = (str(error).splitlines() or [""])[0]
             why = words if isinstance(error, GnomonError) else f"{type(error).__name__}: {words}"
             self.missing.append((self.count, name, why))

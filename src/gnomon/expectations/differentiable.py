@@ -32,7 +32,7 @@ from gnomon.expectations.polar import norm_and_angle, sqrt_with_zero_gradient
 
 MAX_DEVIATIONS = 8.0
 """Standard deviations up to which conditional expectations are integrated."""
-EXPECTATIONS_PER_BLOCK = 2**12  # number of conditional expectations computed at once
+EXPECTATIONS_PER_BLOCK = 2**12  # number of conditional expectations that are computed in one block
 
 
 @names_call
@@ -90,7 +90,7 @@ class _Single(Function):
         ctx.save_for_backward(a)
         ctx.function = f
         values, index = a.clamp(min=0).unique(return_inverse=True)
-        # the same method as `expectation` uses for u = v, so that both results are identical
+        # If both functions are the same, uses the same method as `expectation`, so that both results are identical.
         if isinstance(f, SquaredFunction):
             found = second_moment(_with_remembered_cuts(f.function), values.sqrt().cpu())
         else:

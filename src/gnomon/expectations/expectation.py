@@ -135,7 +135,7 @@ class _Work:
         """
         if self.arrays is not None:
             return self.arrays.values(self.pairs.covariance, block.where)
-        assert self.road is not None  # `of` chooses one of both
+        assert self.road is not None  # The method `of` sets either `arrays` or `road`.
         i, j, c = self.pairs.at(block.where)
         out = np.empty(c.shape)
         return out, self.road(i, j, c, np.empty(c.shape), out)
@@ -166,7 +166,7 @@ class _Work:
             return out
         a, b, rho = a[rest], b[rest], rho[rest]
         if self.f is self.g:
-            a, b = np.minimum(a, b), np.maximum(a, b)  # ordered, so that (u, v) and (v, u) give exactly the same result
+            a, b = np.minimum(a, b), np.maximum(a, b)  # Sorted, so that (u, v) and (v, u) give the same result.
         polynomial, table, radius, even = _tables(self.f, self.g, a, b, rho)
         found = np.empty(len(rest))
 
@@ -252,7 +252,7 @@ class _Series:
         best = min(levels, key=price)
         found = few if best == levels[0] else made(best)
         inverses = inverse_or_zero(pairs.root_a), inverse_or_zero(pairs.root_b)
-        # the same intervals as in `second_moment`, so that both results are identical
+        # Takes the same integration intervals as `second_moment`, so that both give identical results.
         return cls(found, inverses, (few[0].second, few[1].second), price(best))
 
     def road(self) -> Road:
@@ -291,7 +291,7 @@ def _tables(
     tops = [[2.0**k for k in np.unique(np.frexp(root)[1]).tolist()] for root in (a, b)]
     radius = max(s.radius(top) for s, side in zip((f, g), tops, strict=True) for top in side)
     of_f, of_g = (s.pieces(side[0], radius * side[-1]) for s, side in zip((f, g), tops, strict=True))
-    if f is g:  # the second call may extend the cached result of the first one
+    if f is g:  # If both functions are one object, the second call may extend the first one's cached result.
         of_f = of_g
     variance = b * b * ((1 - rho) * (1 + rho))
     even = parity(f, of_f) * parity(g, of_g) == 1

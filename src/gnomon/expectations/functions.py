@@ -86,7 +86,7 @@ def check_elementwise(function: Elementwise) -> None:
             raise _refusal("two calls with the same x gave different results", "Remove randomness and internal state")
         order = (5 * torch.arange(len(x)) + 3) % len(x)
         moved, folded = _call(function, x[order]), _call(function, x.view(3, 4))
-        tolerance = 1e-12 * (1 + y.abs())  # vectorized and scalar code may round differently
+        tolerance = 1e-12 * (1 + y.abs())  # Vectorized and scalar code may round differently.
         if moved.shape != x.shape or bool(((moved - y[order]).abs() > tolerance[order]).any()):
             raise _refusal("f(x) changes when x is reordered", "Pass an elementwise function")
         if folded.shape != (3, 4) or bool(((folded.flatten() - y).abs() > tolerance).any()):

@@ -48,7 +48,7 @@ SAMPLE = _gauss(SAMPLE_NODES)
 TRANSFORM = _transform()
 POWERS = _powers()
 
-# Slightly inside [-1, 1], because a function that jumps at an end may have its value from beyond the jump there.
+# Slightly inside [-1, 1], because a function that jumps at an end may take its value there from beyond the jump.
 ENDS = torch.tensor([2.0**-29 - 1, 1 - 2.0**-29], dtype=torch.float64)
 AT_ENDS = torch.from_numpy(np.polynomial.legendre.legvander(ENDS.numpy(), SAMPLE_NODES - 1).T.copy())
 

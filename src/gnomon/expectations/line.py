@@ -84,7 +84,7 @@ class Sampler:
             if known.least <= least and reach <= known.reach:
                 return known
             least, reach = min(least, known.least), max(reach, known.reach)
-        try:  # tries a wider range first, because the next layer may need it
+        try:  # Searches a wider range than asked, because the next layer may need it.
             found = find(self.function, least / RANGE_MARGIN, reach * RANGE_MARGIN)
         except (InputError, NotFiniteError):
             found = find(self.function, least, reach)
@@ -220,7 +220,7 @@ def grid(radius: int, panel: float) -> tuple[Tensor, Tensor, Tensor]:
 def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -> QuadratureLine:
     z, weight, edges = grid(radius, panel)
     cuts = pieces.within(radius * top, panel * top)
-    cuts = cuts[cuts != 0]  # zero is an edge between two intervals in any case
+    cuts = cuts[cuts != 0]  # Zero always is a border between two intervals, so it is not a cut.
     if not len(cuts):
         empty = root.new_zeros(len(root), 0)
         return QuadratureLine(z, weight[None], empty, empty)

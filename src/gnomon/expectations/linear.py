@@ -33,13 +33,13 @@ INTERIOR_SHARE = 2.0**-20
 """Position inside a piece, as a share of its length, at which the piece is evaluated near its ends."""
 EQUAL_SLOPE_TOLERANCE = 2.0**-36
 """Relative difference of slopes that counts as zero."""
-SYMMETRY_TOLERANCE = 2.0**-46  # largest relative difference of corners that count as symmetric about zero
+SYMMETRY_TOLERANCE = 2.0**-46  # largest relative difference at which two corners count as symmetric about zero
 MIN_CORNER_DISTANCE = 1e-100
 """Distance in standard deviations that represents a corner at zero, where the angle matters."""
 MIN_CORNER_EFFECT = 1e-13
 """Effect relative to sqrt(E[f^2]) below which a corner is ignored."""
-ROUNDING_ERRORS = (2e-15, 1e-13)  # rounding errors relative to probabilities and to their square roots
-LINES_KEY = (0, 2)  # key of the cache under which the lines of a piecewise linear function are stored
+ROUNDING_ERRORS = (2e-15, 1e-13)  # rounding errors relative to probabilities, and relative to their square roots
+LINES_KEY = (0, 2)  # cache key of the line segments of a piecewise linear function
 
 Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 """Computes pairs given by two indices and covariances; writes NaN if it has no value, and counts those."""
@@ -92,7 +92,7 @@ def road(
     (0, 0.3044988905)
     """
     first, other = lines(f, root_a), lines(g, root_b)
-    assert first is not None and other is not None  # both functions are piecewise linear, as the caller has checked
+    assert first is not None and other is not None  # The caller has checked that both functions are piecewise linear.
     left = _side(f, first, root_a, second[0], certified)
     shared = f is g and torch.equal(root_a, root_b)
     right = left if shared else _side(g, other, root_b, second[1], certified)
@@ -122,10 +122,10 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
     )
     gap = start[1:] - end[:-1]
     jump = torch.where(pieces.jump != 0, gap, 0)
-    # edges at which two lines meet, slightly moved by rounding
+    # Finds edges at which two lines meet, and moves each edge to the exact meeting point, which rounding had missed.
     meeting = (pieces.jump == 0) & (bend != 0) & (pieces.cuts != 0)
     cuts = pieces.cuts - torch.where(meeting, gap / torch.where(bend != 0, bend, 1), 0)
-    center = int((pieces.cuts < 0).sum())  # index of the piece that contains zero or ends there
+    center = int((pieces.cuts < 0).sum())  # index of the piece that contains zero or ends at zero
     level = end[center] if center < len(pieces.cuts) and pieces.cuts[center] == 0 else f(edges.new_zeros(1))[0]
     found: dict[float, np.ndarray] = {}
     for k, j, s in zip(cuts.tolist(), jump.tolist(), bend.tolist(), strict=True):

@@ -15,7 +15,7 @@ from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_w
 
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges."""
-# allows the compiler to reorder short sums and so to vectorize them
+# "reassoc" allows the compiler to reorder short sums, and so to vectorize them.
 SUMMING = {**INNER, "fastmath": {*INNER["fastmath"], "reassoc"}}
 TERMS_PER_BLOCK = 16
 """Number of coefficients of a polynomial, and of terms in a block of a series."""

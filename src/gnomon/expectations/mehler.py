@@ -28,7 +28,8 @@ from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 LEVELS = (16, 64, 256, 1024)
 """Numbers of terms to try."""
 
-# interval widths by number of terms: he_k oscillates about sqrt(k) times per unit, at most 16 times per 20 nodes
+# Interval width by number of terms. The Hermite polynomial he_k oscillates about sqrt(k) times per unit, at most 16
+# times per 20 nodes.
 PANELS = {16: 1.0, 64: 1.0, 256: 1.0, 1024: 0.5}
 TERMS_PER_BLOCK = 16
 """Number of terms after which the tail is known."""

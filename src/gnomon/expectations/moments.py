@@ -43,7 +43,7 @@ class Moments:
     def __post_init__(self) -> None:
         for name, part in (("_value", self.function), ("_derivative", Derivative(self.function)),
                            ("_gain", InputTimesDerivative(self.function))):  # fmt: skip
-            # stored here, so that its cache lives as long as this object
+            # Stored in this object, so that the sampler's cache lives as long as the object.
             object.__setattr__(self, name, Sampler(part))
 
     def product(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

@@ -37,7 +37,7 @@ LOG2_LOW = 1.9082149292705877e-10
 """Remaining digits of log 2."""
 ROUND_TO_INTEGER = 1.5 * 2.0**52
 """Adding it to a number puts the nearest integer into the last bits."""
-_intrinsic: Any = intrinsic  # Any, because numba passes the first argument itself, which mypy cannot see
+_intrinsic: Any = intrinsic  # typed Any, because numba passes the first argument itself, which mypy cannot see
 
 
 @_intrinsic
@@ -96,7 +96,7 @@ def tail_polynomial() -> np.ndarray:
     y = torch.from_numpy(np.cos(odd * (np.pi / (2 * count))))
     x = MAP_CENTER * (1 + y) / (1 - y)
     values = ((x + MAP_CENTER) * torch.special.erfcx(x * 0.5**0.5)).numpy() / 2
-    turns = np.arange(count)[:, None] * odd % (4 * count)  # reduced as integers, so that the angles are exact
+    turns = np.arange(count)[:, None] * odd % (4 * count)  # Reduced as integers, which makes the angles exact.
     series = np.cos(turns * (np.pi / (2 * count))) @ values * (2 / count)
     series[0] /= 2
     return np.ascontiguousarray(np.polynomial.chebyshev.cheb2poly(series)[::-1])

@@ -44,7 +44,7 @@ class PairBlock:
         """
         found = values.reshape(out[self.where].shape)
         if self.mirror:
-            # on the diagonal, only the lower triangle of the block is valid
+            # A block on the diagonal is valid only in its lower triangle, which is copied to the upper one.
             if self.where[0].start == self.where[1].start:
                 square = found[: len(found.T)]
                 square[:] = np.tril(square) + np.tril(square, -1).T

@@ -121,7 +121,7 @@ class Pieces:
         edges = torch.cat([-end, self.cuts, end])
         values = function(samples(edges[:-1], edges[1:]))
         found, straight = powers(values), _straight(values)
-        # higher coefficients are zero up to rounding; exact zeros make evaluation faster
+        # On straight pieces, coefficients above degree one are zero up to rounding. Exact zeros make evaluation faster.
         found[straight] = powers(values[straight], degree=1)
         return edges, found
 
@@ -147,7 +147,7 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     cuts, width, jump = _classify(function, edges, corner, size)
     values = function(samples(edges[:-1], edges[1:]))
     level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
-    # removes an edge if the function has the same constant value on both sides
+    # Removes an edge if the function has the same constant value on both of its sides.
     keep = ~(torch.isinf(width) & (level[:-1] == level[1:]))
     cuts, width, jump = cuts[keep], width[keep], jump[keep]
     return Pieces(least, float(edges[-1]), cuts, width, jump, size)
@@ -242,7 +242,7 @@ def _classify(function: Elementwise, edges: Tensor, corner: Tensor, size: Size) 
     step = 8 * MIN_INTERVAL_SHARE * torch.maximum(cuts.abs(), size.distance[0])
     jump = function(cuts + step) - function(cuts - step)
     jump = torch.where(hard & (jump.abs() > 1e-8 * scale), jump, 0)
-    # edges that exist only because the interval was too long, not because of the function
+    # `idle` marks edges that exist only because an interval was too long, not because the function changes there.
     idle = ~hard & _fits(function, edges[:-2], cuts, edges[2:], size)
     return cuts, torch.where(hard, 0, torch.where(idle, torch.inf, width)), jump
 

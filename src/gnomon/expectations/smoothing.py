@@ -37,7 +37,7 @@ MAX_DEVIATIONS = 8.0
 """Standard deviations up to which variables are integrated."""
 PANEL_WIDTH = 1.6
 """Width of a panel of the density, in standard deviations."""
-FINE_PANEL = 0.25  # interval width for functions that grow so fast that the density's tails matter
+FINE_PANEL = 0.25  # interval width for functions that grow so fast that the tails of the density matter
 LAYER = torch.tensor([-9.0, -6.0, -3.0, 3.0, 6.0, 9.0], dtype=torch.float64)
 MAX_POLYNOMIAL_SPAN = 3.0
 """Maximum span of one polynomial, in standard deviations of the smoothing."""
@@ -51,10 +51,10 @@ VARIANCE_TERMS = 12
 """Number of coefficients in the variance."""
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges, as in loops.py."""
-# sqrt(P(|z| > k)) relative to k = 2: how much values k standard deviations away matter
+# Weight of function values k standard deviations away: sqrt(P(|z| > k)), relative to k = 2.
 WEIGHTS_BY_DISTANCE = [(k, (erfc(k / sqrt(2)) / erfc(sqrt(2))) ** 0.5) for k in range(2, 9)]
-UNSMOOTHED_KEY = (0, 0)  # key of the cache under which the function itself, without smoothing, is stored
-PARITY_KEY = (0, 1)  # key under which the parity (1 even, -1 odd, 0 neither) is cached
+UNSMOOTHED_KEY = (0, 0)  # cache key of the function itself, without any smoothing
+PARITY_KEY = (0, 1)  # cache key of the function's parity: 1 if even, -1 if odd, 0 if neither
 SYMMETRY_TOLERANCE = 2.0**-50
 """Allowed difference between f(-x) and f(x) or -f(x), relative to the largest |f|."""
 
@@ -249,7 +249,7 @@ def _edges(pieces: Pieces, deviation: float) -> Tensor:
         crowded = place - kept[-1] < 0.999 * step
         if not crowded:
             kept.append(place)
-    if crowded and end - kept[-1] > step:  # continues the edges beyond the last corner, if the rest is too long
+    if crowded and end - kept[-1] > step:  # Continues the edges beyond the last corner if the rest is too long.
         kept.append(kept[-1] + step)
     return torch.tensor([*kept, end], dtype=torch.float64)
 

@@ -22,7 +22,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "noisy-labels": ("drop-suspects",),
     "conflicting-labels": ("drop-conflicts",),
     "imbalance": ("weight-classes",),
-    # fixes at the end of the network and in the loss
+    # Fixes that change the end of the network or its loss.
     "softmax-before-loss": ("remove-softmax", "end-in-log-softmax"),
     "sigmoid-before-loss": ("remove-sigmoid",),
     "relu-before-loss": ("remove-relu",),
@@ -30,7 +30,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "targets-out-of-reach": ("remove-sigmoid", "remove-tanh", "remove-relu", "remove-softmax"),
     "broadcast-loss": ("same-shape",),
     "normalized-output": ("remove-normalization",),
-    # fixes that change the design of the network
+    # Fixes that change the design of the network.
     "no-activation": ("add-activations",),
     "no-biases": ("add-biases",),
     "symmetric-units": ("initialize",),
@@ -56,7 +56,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "exploding-gradients": INITIALIZATION,
     "merged-inputs": ("use-relu", "initialize"),
     "inputs-ignored": ("initialize",),
-    # fixes in the optimizer and the training run
+    # Fixes that change the optimizer or the training run.
     "learning-rate-too-large": ("lower-rate",),
     "learning-rate-too-small": ("higher-rate",),
     "learning-rate-small": ("higher-rate",),

@@ -17,7 +17,7 @@ from gnomon.findings import data, decisions, design, generative, loop, network, 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
 TABLE: tuple[Kind, ...] = (
-    # Problems that prevent training altogether.
+    # Findings: problems that prevent training altogether.
     data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
     design.SOFTMAX_OF_ONE, design.CONSTANT_LOSS, design.LOSS_IGNORES_CLASS, design.LOSS_IGNORES_EXAMPLES,
     design.LOSS_BLIND_TO_SCALE,
@@ -37,7 +37,7 @@ TABLE: tuple[Kind, ...] = (
     data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED, data.TARGETS_COPIED,
     data.DRIFTED_COLUMNS, data.SHIFTED_MASKS, data.SHORTCUT_IN_TRAIN,
     network.VANISHED_OUTPUTS, network.ALL_INPUTS_IGNORED,
-    # Mistakes of the user's own training loop, which only `gnomon watch` sees.
+    # Findings: mistakes in the user's own training loop, which only `gnomon watch` sees.
     loop.BACKWARD_MISSING, loop.STEP_MISSING, loop.LEAF_LOSS, loop.LOSS_WITHOUT_GRAPH, loop.OTHER_MODEL,
     loop.CLEARED_TOO_EARLY, loop.GRADIENTS_NOT_CLEARED, loop.NAN_IN_INPUTS, loop.NAN_IN_MODULE, loop.NAN_IN_WEIGHTS,
     loop.NAN_BEFORE_FAILURE, loop.NEGATED_LOSS, loop.APPLIED_TWICE,
@@ -45,7 +45,7 @@ TABLE: tuple[Kind, ...] = (
     loop.BATCHES_UNUSED, loop.GRADIENTS_DISCARDED, loop.OPTIMIZER_REBUILT, loop.NO_GRADIENT, loop.SEED_RESET,
     loop.SAME_BATCH, loop.SORTED_DATA, loop.RANKS_SAME_DATA, loop.RANKS_DIFFER, loop.TRAIN_MISSING, loop.EVAL_MISSING,
     loop.SCHEDULER_TOO_FAST, loop.SCHEDULER_WRAPPED, loop.GRADIENTS_EXPLODED, loop.LOSS_ROSE,
-    # Problems that make training slow or its result wrong.
+    # Findings: problems that make training slow or its result wrong.
     data.COLUMN_SCALE, data.COLUMN_OFFSET,
     design.STEP_FUNCTION, design.FROZEN_AND_POOR, design.NO_ACTIVATION, design.ONE_LAYER,
     design.BOTTLENECK, design.READS_PADDING, design.ORDER_IGNORED, design.RATE_DECAYS_AWAY, design.RATE_STAYS_LOW,
@@ -69,7 +69,7 @@ TABLE: tuple[Kind, ...] = (
     training.INITIAL_LOSS_NEGATIVE, training.CANNOT_FIT_BATCH,    training.REPEATS_INPUT, training.FAR_BELOW_SIMPLE,
     training.REGRESSION_FAR_BELOW_SIMPLE, training.STRONG_OVERFIT, training.REGRESSION_STRONG_OVERFIT,
     training.CHANCE_LEVEL,
-    # Problems that only separate analyses look for, not `examine`.
+    # Findings that only separate analyses report, not `gnomon.examine`.
     theory.ZERO_MATRIX, theory.INDEFINITE, theory.ASYMMETRIC, theory.JITTER_HIDES, theory.CHAINS_NOT_CONVERGED,
     theory.MANY_DIVERGENT_PATHS, theory.NO_LAW, theory.CONTROL_HOLDS, theory.UNEXPECTED_VERDICT,
     generative.DENSITY_NOT_NORMALIZED, generative.FLOW_NOT_INVERTIBLE, generative.LOG_DETERMINANT_WRONG,

@@ -163,7 +163,7 @@ class ContinuousFlow(AbstractGenerative):
             return self.trace(lambda y: self.velocity(y, t), x, directions)
 
         z, area = transport_checked(moving, x, 1.0, 0.0, self.integration_steps)
-        return standard_normal(z) + area  # the integral has the opposite sign because time runs backward
+        return standard_normal(z) + area  # Time runs backward from 1 to 0, so the integral has the opposite sign.
 
 
 class FlowMatching(ContinuousFlow):
@@ -181,5 +181,5 @@ class FlowMatching(ContinuousFlow):
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))
         v = self.field((1 - place) * noise + place * x, t)
-        check_vectors(v, x)  # without this check, a wrong shape would silently broadcast
+        check_vectors(v, x)  # Without this check, a wrong shape of the velocity would silently broadcast.
         return (v - (x - noise)).flatten(1).square().sum(1)  # (2)

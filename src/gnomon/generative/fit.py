@@ -89,7 +89,7 @@ def fit(
         progress=progress, clock=clock,
     )  # fmt: skip
     trained = run.model
-    assert isinstance(trained, Losses)  # `train` returns a copy of the module that was passed
+    assert isinstance(trained, Losses)  # `train` returns a copy of the module that it gets, of the same class.
     return replace(run, model=trained.model)
 
 

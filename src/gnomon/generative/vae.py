@@ -69,7 +69,7 @@ class GaussianObservation(AbstractObservation):
         return decoded
 
     def check(self, x: Tensor) -> None:  # noqa: D102
-        return  # nothing to check: a Gaussian can generate every number
+        return  # Nothing is checked, because a Gaussian can generate every number.
 
     def draw(self, decoded: Tensor, generator: torch.Generator) -> Tensor:  # noqa: D102
         noise = torch.randn(decoded.shape, generator=generator, dtype=torch.float64)

@@ -162,7 +162,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     inner = [f"{name}." for name, m in module.named_modules() if name and hasattr(m, "propagate")]  # one layer each
     parts = [(n, m) for n, m in module.named_modules() if n and not any(n.startswith(prefix) for prefix in inner)]
     with preserve(module, grad=False):
-        shape = x.shape[:-1]  # shape (nodes,) or (batch, nodes)
+        shape = x.shape[:-1]  # shape is (nodes,) or (batch, nodes)
         hooks = [m.register_forward_hook(_watch(name, shape, met), with_kwargs=True) for name, m in parts]
         try:
             out = call_on_graph(module, x, graph)
@@ -171,7 +171,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
                 hook.remove()
     given = [(name, h) for name, h, graphs in met if graphs]
     given = [(name, h) for name, h in given if not any(other.startswith(f"{name}.") for other, _ in given)]
-    # use only layers that receive the graph, or all layers if none does
+    # Uses only layers that get the graph as an argument, or all layers if none gets it.
     seen = given or [(name, h) for name, h, _ in met]
     if not seen and isinstance(out, Tensor) and out.shape[:-1] == shape:
         seen = [("output", out)]
@@ -190,7 +190,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
 
 def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) -> Any:
     def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any], out: Any) -> None:
-        several = len(args) + len(options) > 1  # the layer receives features and a graph
+        several = len(args) + len(options) > 1  # whether the layer gets more than features, such as a graph
         if isinstance(out, Tensor) and out.dim() == len(shape) + 1 and out.shape[:-1] == shape:
             met.append((name, out.detach(), several))
 

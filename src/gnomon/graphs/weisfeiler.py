@@ -42,7 +42,7 @@ def weisfeiler_leman_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """
     around = [[row.nonzero()[:, 0].tolist() for row in adjacency(g)] for g in graphs]
     colors = [(0,) * len(a) for a in around]
-    while True:  # ends after at most n rounds, because every round but the last adds colors
+    while True:  # Ends after at most n rounds (n nodes), because every round except the last adds a color.
         names: dict[Any, int] = {}
         refined = []
         for near, old in zip(around, colors, strict=True):

@@ -181,7 +181,7 @@ def seconds(run: Callable[[int, int], object], n1: int, n2: int, *, symmetric: b
         return [1.0, k1 + k2, pairs / max(1.0, min(threads, pairs / MIN_PAIRS_PER_THREAD))]
 
     k = FIRST_TRIAL_POINTS
-    run(min(k, n1), min(k, n2))  # not timed, because the first run includes setup and compilation
+    run(min(k, n1), min(k, n2))  # This first run is not timed, because it includes setup and compilation.
     while True:
         size = min(k, n1), min(k, n2)
         trials.append(terms(*size))

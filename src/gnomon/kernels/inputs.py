@@ -43,8 +43,8 @@ def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
         raise _bad(found, "finite inputs", "Drop or impute those rows")
     if not x.is_floating_point():
         return x.long().contiguous()
-    x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # Apple's mps devices have no float64
-    return x.contiguous()  # loops are compiled for contiguous arrays only
+    x = x.to(torch.float32 if x.device.type == "mps" else torch.float64)  # Apple's device "mps" has no float64.
+    return x.contiguous()  # The loops are compiled for contiguous arrays only.
 
 
 def _is_several(x: Any) -> bool:

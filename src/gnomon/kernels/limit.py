@@ -36,7 +36,7 @@ MAX_TILE_SECONDS = 10.0
 """Maximum seconds per tile on disk, which is the most work that an interruption can lose."""
 MAX_TILE_POINTS = 2048
 """Maximum side of a tile on disk, in points."""
-TILE_COPIES = 4  # maximum number of copies of a tile in memory while it is written
+TILE_COPIES = 4  # maximum number of copies of a tile in memory while the tile is written to disk
 ENGINE_TRIAL_POINTS = 16
 """Number of points used to choose the engine."""
 

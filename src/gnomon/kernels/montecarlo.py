@@ -123,7 +123,7 @@ class SampledLimit(Record):
             raise InputError(
                 found, accepted="the function alone", fix="Set the initialization and width inside that function"
             )
-        draws = check_integer("draws", self.draws, least=2)  # a standard error needs at least two draws
+        draws = check_integer("draws", self.draws, least=2)  # A standard error needs at least two random draws.
         width = None if self.width is None else check_integer("width", self.width)
         for name, value in (("draws", draws), ("width", width), ("seed", check_seed(self.seed))):
             object.__setattr__(self, name, value)
@@ -156,7 +156,7 @@ class SampledLimit(Record):
         first = next(tensors(batch))
         real = next((t for t in tensors(batch) if t.is_floating_point()), first.new_zeros((), dtype=torch.float64))
         prepared = None if module is not self.module else copy_module(module).to(real)
-        # measured before the loop, because drawing weights overwrites these tensors
+        # The weights' variances are measured before the loop, because drawing new weights overwrites them.
         laws = _measure(prepared) if self.init == "measured" and prepared is not None else self.init
         if self.width is not None and prepared is not None:
             prepared = widen_layers(prepared, take(batch, slice(0, 2)), self.width)
@@ -172,7 +172,7 @@ class SampledLimit(Record):
                     net = prepared
                     scales = _initialize(net, laws, standard=self.standard, keep=self.init == "measured")
                 draw = _kernels(_adapt(net, x1), batch, scales)[:, :inputs, columns]
-                delta = draw - mean  # Welford's update: mean and squared spread in one pass, without storing all draws
+                delta = draw - mean  # Welford's update gives mean and squared spread without storing all draws.
                 mean = mean + delta / (i + 1)
                 spread = spread + delta * (draw - mean)
         error = (spread / (self.draws - 1)).sqrt() / sqrt(self.draws)  # (2)
@@ -310,7 +310,7 @@ def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
         seen = (flat @ signs / sqrt(flat.shape[1]))[:, None]  # (3)
     else:
         seen = flat / sqrt(flat.shape[1])
-    for k in range(seen.shape[1] if named else 0):  # without trained parameters the NTK is zero
+    for k in range(seen.shape[1] if named else 0):  # Without trained parameters the NTK stays zero.
         rows = [
             torch.autograd.grad(seen[i, k], [p for _, p in named], retain_graph=True, allow_unused=True)
             for i in range(n)

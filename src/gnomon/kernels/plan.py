@@ -70,7 +70,7 @@ class LimitPlan:
     def data_rule(self) -> DataRule:
         """The formula of the input layer, for networks with a single input."""
         rule = self.rules[0]
-        assert isinstance(rule, DataRule)  # callers use this property only for programs whose first step is the data
+        assert isinstance(rule, DataRule)  # Callers use this property only for programs whose first step is the data.
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
@@ -200,5 +200,5 @@ def _dual(tree: Expression, duals: dict[Any, AbstractDual]) -> AbstractDual:
         if tree not in duals:
             duals[tree] = dual_of(tree)
         return duals[tree]
-    except TypeError:  # expressions with unhashable values cannot be cached
+    except TypeError:  # An expression that contains unhashable values cannot be cached.
         return dual_of(tree)

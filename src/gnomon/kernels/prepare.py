@@ -114,7 +114,7 @@ class PlanCache:
         """Returns the kernel formula of each layer for inputs like x, with compiled loops if they support the
         network.
         """
-        if self.init == "measured":  # not cached, because any weight may have changed since the last call
+        if self.init == "measured":  # Not cached, because any weight may have changed since the last call.
             return self._prepare(x)
         now = _Snapshot.of(self.net)
         if self._seen is None or not now.same(self._seen):

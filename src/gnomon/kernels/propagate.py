@@ -77,7 +77,7 @@ def walk(
     for i, (rule, step) in enumerate(zip(plan.rules, plan.program.steps, strict=True)):
         if isinstance(rule, DataRule):
             x, y = data[0][i], data[1][i]
-            assert x is not None and y is not None  # features are computed for every input step
+            assert x is not None and y is not None  # Features are computed for every input of this step.
             made = KernelPair(rule.cross(x, y, plan.full[i]))
             held.append(made)
             yield made
@@ -86,7 +86,7 @@ def walk(
         inputs = []
         for j, want in zip(step.inputs, rule.wants(plan.full[i]), strict=True):
             source = held[j]
-            assert source is not None  # a result is deleted only after its last use
+            assert source is not None  # A result is deleted only after its last use, so it is still here.
             nngp = _form(plan, j, source.nngp, want, plan.full[j], 2)
             ntk = _form(plan, j, source.ntk, want, plan.full[j], 2)
             assert nngp is not None

@@ -67,7 +67,7 @@ def _feed(digest: Any, thing: Any) -> None:
         digest.update(thing.detach().cpu().contiguous().numpy().reshape(-1))
     elif is_dataclass(thing) and not isinstance(thing, type):
         for field in fields(thing):
-            if field.compare:  # fields that do not count for equality, such as caches, must not change the digest
+            if field.compare:  # Fields that do not count for equality, such as caches, must not change the digest.
                 _feed(digest, getattr(thing, field.name))
     elif isinstance(thing, tuple | list):
         digest.update(str(len(thing)).encode())

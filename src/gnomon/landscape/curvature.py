@@ -71,7 +71,7 @@ class AbstractCurvature(AbstractOperator):
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         with preserve(setup.module, mode=None):
-            self._n = len(setup.objective)  # counted once, because counting the examples of a stream reads all of it
+            self._n = len(setup.objective)  # Counted once, because counting a stream's examples reads all of them.
             self._f = PureFunction.of(setup.module, setup.parameters)
             self._kept = list(self._parts()) if self._n <= setup.tile else None
 
@@ -108,7 +108,7 @@ class AbstractCurvature(AbstractOperator):
         for part in self._parts() if self._kept is None else self._kept:
             share = torch.cat([h.flatten() for h in self._product(part, pieces)])
             total = share if total is None else total.add_(share)
-        assert total is not None  # data contain at least one batch
+        assert total is not None  # The data contain at least one batch, so the sum exists.
         return total
 
     def gradient(self) -> Float[Tensor, " p"]:
@@ -198,7 +198,7 @@ class AbstractCurvature(AbstractOperator):
 
     def to_scipy(self) -> Any:
         """Returns the curvature matrix as a ``scipy.sparse.linalg.LinearOperator``, for scipy's own solvers."""
-        from scipy.sparse.linalg import LinearOperator  # imported here because scipy is slow to import
+        from scipy.sparse.linalg import LinearOperator  # Imported here, because scipy is slow to import.
 
         like = self.like
 
@@ -218,7 +218,7 @@ class AbstractCurvature(AbstractOperator):
     def _batches(self) -> Iterator[tuple[int, Inputs, Tensor]]:
         batches, number = self._setup.objective.batches(self._setup.tile), 0
         while True:
-            # a data loader that shuffles draws random numbers, which must not change the user's random state
+            # A shuffling data loader draws random numbers, which must not change the user's random state.
             with random_state():
                 batch = next(batches, None)
             if batch is None:

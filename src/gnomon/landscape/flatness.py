@@ -131,7 +131,7 @@ def flatness_radius(
 
         def exceeds_rise(v: Tensor, r: float) -> bool:
             vector_to_parameters(w + r * v, leaves)
-            # written with "not", so that a loss of NaN counts as a rise
+            # Written with "not", so that a NaN loss counts as too large a rise.
             return not objective.measure(moved, EXAMPLES_PER_PASS)[0] - start < level
 
         first = sqrt(2 * level / max(float(top.values[0]), 1e-12))

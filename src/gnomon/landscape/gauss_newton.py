@@ -69,7 +69,7 @@ class AbstractOutputCurvature(AbstractCurvature):
         return Part(x, random, outputs, self._middle(number, outputs.detach(), y))
 
     def _product(self, part: Part, pieces: list[Tensor]) -> list[Tensor]:
-        if not part.outputs.requires_grad:  # the outputs do not depend on these parameters, so the product is zero
+        if not part.outputs.requires_grad:  # The outputs do not depend on these parameters, so the product is zero.
             return [torch.zeros_like(u) for u in pieces]
         return list(
             torch.autograd.grad(part.outputs, self._leaves, part.middle(self._jvp(part, pieces)), retain_graph=True,
@@ -108,7 +108,7 @@ class GaussNewtonOperator(AbstractOutputCurvature):
         leaf, slope = self._slope(outputs, y, graph=True)
 
         def middle(u: Tensor) -> Tensor:
-            if not slope.requires_grad:  # a loss that is linear in the outputs has no curvature
+            if not slope.requires_grad:  # A loss that is linear in the outputs has no curvature, so the result is zero.
                 return torch.zeros_like(u)
             return torch.autograd.grad(slope, leaf, u, retain_graph=True)[0]  # (2)
 
@@ -119,7 +119,8 @@ class EmpiricalFisherOperator(AbstractOutputCurvature):
     """The empirical Fisher matrix as an operator: the mean of g g^T over the gradients g of single examples."""
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        # times n, because the derivative is of the mean loss, and the Fisher matrix needs each example's own loss
+        # The factor n turns the gradient of the mean loss into gradients of each example's own loss, which the Fisher
+        # matrix needs.
         slope = self._slope(outputs, y, graph=False)[1] * self._n
         return _outer(slope[None], self._n)  # (5)
 
@@ -136,7 +137,7 @@ class SampledFisherOperator(AbstractOutputCurvature):
         return SampledFisherOperator(replace(self._setup, parameters=parameters), self._samples, self._seed)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
-        # seeded here, so that every product uses the same draws
+        # The generator is seeded here, so that every product with a vector uses the same random draws.
         generator = torch.Generator(outputs.device).manual_seed(self._seed + number)
         f = outputs.reshape(len(y), -1)
         slopes = _draw(self._setup.objective.loss, f, self._samples, generator)

@@ -42,7 +42,7 @@ class HessianOperator(AbstractCurvature):
 
     def _product(self, part: list[Tensor], pieces: list[Tensor]) -> list[Tensor]:
         pairs = [(g, u) for g, u in zip(part, pieces, strict=True) if g.requires_grad]
-        if not pairs:  # a constant gradient has the Hessian zero
+        if not pairs:  # If the gradient is constant, the Hessian is zero.
             return [torch.zeros_like(u) for u in pieces]
         return list(
             torch.autograd.grad([g for g, _ in pairs], self._leaves, [u for _, u in pairs], retain_graph=True,

@@ -42,14 +42,15 @@ def jvp_in_forward_mode(
     """
     try:
         with forward_ad.dual_level(), warnings.catch_warnings():
-            # torch warns about its own deprecated jit when it loads forward-mode derivatives
+            # Hides a warning about torch's own deprecated jit, which torch gives when it loads forward-mode
+            # derivatives.
             warnings.filterwarnings("ignore", message=".*torch.jit.script")
             pairs = zip(leaves.items(), pieces, strict=True)
             outputs, tangent = forward_ad.unpack_dual(
                 returned({name: forward_ad.make_dual(w.detach(), v) for (name, w), v in pairs})
             )
             return torch.zeros_like(outputs) if tangent is None else tangent.detach()  # (1)
-    # the module itself ran before, so these errors come from forward mode
+    # The module itself has run without error, so these errors come from forward-mode differentiation.
     except (NotImplementedError, RuntimeError, InputError):
         return None
 

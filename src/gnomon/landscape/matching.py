@@ -115,7 +115,7 @@ def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations
 
 def _assign(gain: Tensor) -> Tensor:
     """Returns the order of columns that maximizes the sum of ``gain[i, order[i]]`` over rows i."""
-    from scipy.optimize import linear_sum_assignment  # imported here because scipy is slow to import
+    from scipy.optimize import linear_sum_assignment  # Imported here, because scipy is slow to import.
 
     return torch.from_numpy(linear_sum_assignment(gain.double().cpu().numpy(), maximize=True)[1])
 

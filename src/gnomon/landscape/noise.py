@@ -123,7 +123,7 @@ def _moments(f: PureFunction, objective: Objective) -> tuple[Tensor, Tensor, flo
     """Returns for each example its squared gradient norm and its inner product with the mean gradient g, and |g|^2."""
     size, n = sum(w.numel() for w in f.leaves.values()), len(objective)
     tile = max(1, MAX_GRADIENT_BYTES // (size * next(iter(f.leaves.values())).element_size()))
-    # The full gradient is computed in tiles as well, so that its graph stays small.
+    # The full gradient is computed in parts as well, so that its autograd graph stays small.
     parts = [_gradient(f, objective, x, y).double() * (len(y) / n) for x, y in objective.batches(tile)]
     mean = torch.stack(parts).sum(0)
     squares, products = [], []
@@ -164,7 +164,7 @@ def _axes(x: object) -> object:
 
 
 def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float) -> GradientNoise:
-    from scipy.special import stdtrit  # imported here because scipy is slow to import
+    from scipy.special import stdtrit  # Imported here, because scipy is slow to import.
 
     n, whole = len(squares), squares.sum()
 
@@ -175,7 +175,7 @@ def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float
     variance = float(whole - n * total) / (n - 1)
     if variance <= torch.finfo(torch.float64).eps * float(whole):
         return GradientNoise(0.0, Interval(0.0, 0.0, confidence), 0.0, total, n)
-    # |mean of the other gradients|^2, for a jackknife estimate of the error
+    # Squared norm of the mean of all other gradients, for a jackknife estimate of the error.
     without = (n * n * total - 2 * n * products + squares) / (n - 1) ** 2
     left = ratio(whole - squares, without.clamp_min(0), n - 1).sqrt()
     error = float(((n - 1) / n * (left - left.mean()).square().sum()).sqrt())

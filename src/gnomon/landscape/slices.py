@@ -134,7 +134,7 @@ def loss_along(
     w = parameters_to_vector(leaves).detach()
     v = _direction(direction, w, seed)
     operator = hessian(module, data, loss=loss)
-    # torch.linspace would miss zero by rounding
+    # An explicit grid that contains zero; torch.linspace would miss zero by rounding.
     t = reach * torch.arange(1 - points, points, 2).double() / (points - 1)
     losses = _losses(module, data, loss, (w + float(s) * v for s in t))
     slope, curvature = float(operator.gradient() @ v), float(operator.matvec(v) @ v)  # (1)
@@ -173,7 +173,7 @@ def convexity(
     for _ in with_progress_bar(range(count), "segments"):
         a, b = (w + scale * torch.randn(w.shape, generator=generator).to(w) for _ in range(2))
         low, high, middle = _losses(module, data, loss, [a, b, (a + b) / 2])
-        # not convex; 1e-5 allows for rounding of float32 sums over the examples
+        # Counts points at which the loss is not convex; 1e-5 allows for rounding of float32 sums over the examples.
         broken += middle > (low + high) / 2 + 1e-5 * (abs(low) + abs(high))
     most = None if products is None else check_integer("products", products)
     negative = NegativeOperator(hessian(module, data, loss=loss))

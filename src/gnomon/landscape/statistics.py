@@ -38,7 +38,7 @@ def measure_statistics(model: nn.Module, objective: Objective, *, size: int = 51
         model.eval()
         for part in layers:
             part.reset_running_stats()
-            part.momentum = None  # None means a plain mean over all batches, instead of a moving average
+            part.momentum = None  # None makes batch norm average all batches equally, instead of a moving average.
             part.train()
         with torch.no_grad():
             for x, y in objective.batches(size):

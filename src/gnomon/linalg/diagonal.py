@@ -67,7 +67,7 @@ def diagonal(
     >>> diagonal(DenseOperator(torch.diag(torch.arange(3.0))), samples=2).values.tolist()  # exact for diagonal matrices
     [0.0, 1.0, 2.0]
     """
-    from scipy.special import stdtrit  # scipy is slow to import
+    from scipy.special import stdtrit  # Imported here, because scipy is slow to import.
 
     samples = check_integer("samples", samples, least=2)
     confidence = check_number("confidence", confidence, above=0, below=1)

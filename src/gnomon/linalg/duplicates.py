@@ -20,10 +20,10 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
     """
     sizes = matrix.abs().amax(1)
     line = torch.rand(matrix.shape[1], generator=torch.Generator().manual_seed(0), dtype=matrix.dtype) + 0.5
-    line = line / line.sum()  # unit l1 norm, so that projections differ by at most the largest difference of entries
+    line = line / line.sum()  # Scaled to sum 1, so that projections differ at most as much as single entries do.
     shadow = matrix @ line
     order = shadow.argsort().tolist()
-    # Twice the tolerance because the two rows may have different scales, plus the rounding of the projection.
+    # Twice the tolerance, because two rows may have different scales; then the rounding error of the projection.
     reach = (2 * tolerance + 2 * len(matrix) * torch.finfo(matrix.dtype).eps) * sizes
     shadows, reaches = shadow.tolist(), reach.tolist()
     taken: set[int] = set()

@@ -59,7 +59,7 @@ class LabelTest(Result):
         """The smallest alignment with labels that the test detects in 80 % of cases, if alignments are normally
         distributed.
         """
-        # normal quantiles of 99 % (significance) and 80 % (power)
+        # 2.326 and 0.842 are normal quantiles: of 99 % for the significance level, and of 80 % for the power.
         return float(self.shuffled.mean() + (2.326 + 0.842) * self.shuffled.std())
 
     @property

@@ -114,7 +114,7 @@ class SpectralDensity(Result):
         >>> float(two.error(torch.zeros(1), 1.0))
         0.0
         """
-        from scipy.special import stdtrit  # scipy is slow to import
+        from scipy.special import stdtrit  # Imported here, because scipy is slow to import.
 
         if self.starts < 2:
             return torch.full_like(grid, float("inf"))
@@ -207,14 +207,14 @@ class _Space:
         self.basis[j] = v
         w = self._operator.matvec(v)
         alpha = torch.dot(w, v)
-        if not torch.isfinite(alpha):  # alpha sums over all entries of w, so it detects any that is not finite
+        if not torch.isfinite(alpha):  # alpha sums over all entries of w, so it shows if any of them is not finite.
             what = f"product {j + 1} with a unit vector is not finite"
             raise NotFiniteError(what, accepted="a finite operator", fix="Look for NaN in the model")
         self._alpha.append(alpha)
         w = w - alpha * v  # (1)
         if j:
             w.sub_(self.basis[j - 1], alpha=float(self._beta[-1]))
-        w = _without(w, self.basis[: j + 1])  # a second pass removes rounding errors of the first
+        w = _without(w, self.basis[: j + 1])  # A second pass removes the rounding errors of the first one.
         self._beta.append(w.norm())
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
@@ -226,10 +226,10 @@ class _Space:
         """Returns a random vector orthogonal to the first ``known`` rows of the basis; zero if they span the whole
         space."""
         w = torch.zeros_like(like)
-        # repeated, because the first random vector may be the start vector of the space
+        # Repeated if necessary, because the first random vector may be the start vector of the known space.
         while known < len(like) and not w.norm() > MIN_NEW_NORM:
             w = torch.randn(len(like), generator=self._generator).to(like)
-            for _ in range(2):  # the second pass removes rounding errors of the first
+            for _ in range(2):  # The second pass removes the rounding errors of the first one.
                 w = _without(w, self.basis[:known])
         return w
 

@@ -126,7 +126,7 @@ def leave_one_out_of_modes(
     0.0
     """
     y = targets.double()
-    # the mean eigenvalue equals the mean diagonal entry of the kernel
+    # The mean eigenvalue of a kernel equals the mean of its diagonal.
     offset, scale = y.mean(0), float(eigenvalues.mean()) or 1.0
     y = y - offset
     weights = torch.ones(len(y), dtype=y.dtype)

@@ -81,7 +81,7 @@ class RidgeModes(Record):
         """Returns the leave-one-out residuals: each target minus the prediction of a fit without this point."""
         r = self._ridge(ridge)
         total = self.values + r
-        # this is 1 - l g(l), computed without cancellation
+        # `remainder` is 1 - l g(l) for an eigenvalue l and its filter g(l), computed without cancellation.
         remainder = torch.where(total > 0, (r + self.values * torch.exp(-total * self.time)) / total, 1.0)
         residual = (self.vectors @ (remainder[:, None] * self.targets)) / self.weights.sqrt()[:, None]
         share = self.weights.clamp_max(1.0) / self.weights

@@ -34,8 +34,8 @@ def as_square_matrix(K: Any) -> Tensor:
     _check_dtype(matrix.dtype, matrix.is_floating_point())
     _check_shape(tuple(matrix.shape))
     values = matrix.detach().to(lapack_dtype(matrix.dtype))
-    # A finite sum proves that all entries are finite and takes one pass. The sum may overflow; only then check each
-    # entry.
+    # A finite sum proves in one pass that all entries are finite. The sum may overflow; only then each entry is
+    # checked.
     if not bool(values.sum().isfinite()) and not bool((finite := values.isfinite()).all()):
         row, column = (~finite).nonzero()[0].tolist()
         count = int((~finite).sum())
@@ -91,7 +91,7 @@ def asymmetry(matrix: Tensor) -> float:
     largest = _size(detached)
     if largest == 0:
         return 0.0
-    # Scaled first, because the difference of two large floats of opposite sign would overflow.
+    # Divided by the largest entry first, because the difference of two large floats of opposite sign may overflow.
     strips = zip(detached.split(ROWS_PER_STRIP), detached.mT.split(ROWS_PER_STRIP), strict=True)
     return max(_size(rows / largest - columns / largest) for rows, columns in strips)
 

@@ -66,7 +66,7 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
-    except OSError as error:  # the folder is missing, or may not be written
+    except OSError as error:  # The store's folder is missing or not writable.
         what = f"{str(path)!r} cannot be written ({type(error).__name__}: {error})"
         raise InputError(what, accepted="a path in a writable folder", fix="Pass another path") from error
     try:
@@ -146,7 +146,7 @@ def fetch(array: Any, place: tuple[int, int], out: np.ndarray) -> np.ndarray:
         with open(Path(array.store.root) / array.path / name, "rb") as file:
             file.seek(place[0] % rows * columns * out.itemsize)
             count = file.readinto(out.data.cast("B"))
-    except FileNotFoundError:  # zarr does not write tiles that contain only zeros
+    except FileNotFoundError:  # zarr writes no file for a tile that contains only zeros.
         out[:] = 0
         return out
     if count != out.nbytes:

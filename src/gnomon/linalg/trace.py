@@ -164,7 +164,7 @@ def _deflate(operator: AbstractOperator, sketch: Tensor, third: int, confidence:
 
 
 def _estimate(known: float, values: Tensor, confidence: float, products: int) -> TraceEstimate:
-    from scipy.special import stdtrit  # scipy is slow to import
+    from scipy.special import stdtrit  # Imported here, because scipy is slow to import.
 
     n = len(values)
     spread = float(values.double().std()) / n**0.5 if n > 1 else 0.0

@@ -71,7 +71,7 @@ class DenseAssociativeMemory:
     def step(self, state: Tensor) -> Tensor:
         """Updates all units of states (n, d) simultaneously, each against the old values of the others."""
         overlap = state @ self.patterns.T
-        # overlap without unit i, of shape (n, patterns, d)
+        # Overlap of each pattern with the state if unit i is left out; shape (n, patterns, d).
         rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns
         up = (rest + self.patterns).clamp(min=0.0).pow(self.order).sum(1)
         down = (rest - self.patterns).clamp(min=0.0).pow(self.order).sum(1)

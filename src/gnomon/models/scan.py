@@ -38,7 +38,7 @@ def _scan(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         return a, b
     even = times - times % 2
     a0, a1, b0, b1 = a[:, 0:even:2], a[:, 1:even:2], b[:, 0:even:2], b[:, 1:even:2]
-    odd_a, odd_b = _scan(a0 * a1, a1 * b0 + b1)  # compositions that end at times 1, 3, 5, ...
+    odd_a, odd_b = _scan(a0 * a1, a1 * b0 + b1)  # results of the scan at the odd times 1, 3, 5, ...
     later_a, later_b = a[:, 2::2], b[:, 2::2]
     count = later_a.shape[1]
     even_a = torch.cat([a[:, :1], odd_a[:, :count] * later_a], 1)

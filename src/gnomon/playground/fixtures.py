@@ -139,7 +139,7 @@ def expected_numbers(case: PageSetting) -> dict[str, Any]:
 
 
 def _alignment(kernel: Tensor, y: Tensor) -> float | None:
-    with suppress(InputError):  # ignore the error for a constant kernel or equal targets
+    with suppress(InputError):  # A constant kernel or equal targets have no alignment; ignores the error.
         return alignment(kernel, y)
     return None
 

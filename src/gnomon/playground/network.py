@@ -137,7 +137,8 @@ class DenseNetwork(nn.Module):
         for weight in (p for p in self.layers.parameters() if p.dim() == 2):
             units, fan_in = weight.shape
             layers += [nn.Linear(fan_in, units), self.activation]
-        # compiled, because torch loses the smallest eigenvalues for points on a line to rounding
+        # Compiled loops, because torch's matrix products lose the smallest eigenvalues for points on a line to
+        # rounding.
         exact = Limit(nn.Sequential(*layers[:-1]), self.law, "ntk", compiled=True)
         both = exact(x1, x2)
         assert both.nngp is not None and both.ntk is not None
@@ -159,7 +160,7 @@ def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0)
     True
     """
     order = batch_order(len(x), size, steps, seed) if size < len(x) else [list(range(len(x)))]
-    # Targets are columns (n, 1) like the outputs, because (n, 1) - (n,) would broadcast to (n, n).
+    # Targets are columns of shape (n, 1) like the outputs, because (n, 1) - (n,) would broadcast to (n, n).
     return BatchPlan(loader=source([(x[chosen], y[chosen][:, None]) for chosen in order]))
 
 

@@ -185,7 +185,7 @@ class Session:
 
         def progress(_: int, __: int) -> None:
             if self._cancel.is_set():
-                raise KeyboardInterrupt  # `train` catches this, ends the run and returns
+                raise KeyboardInterrupt  # The function `train` catches this error, ends the run and returns its result.
 
         run = train(
             self._module, (self._inputs(), self.y), loss=self.loss, optimizer=self._optimizer(),

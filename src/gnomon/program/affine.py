@@ -88,7 +88,7 @@ def value_size(value: Any) -> int:
 
 def _of_module(b: Builder, call: Call) -> Weights:
     module = call.module
-    assert module is not None  # the table calls this reader only for modules
+    assert module is not None  # The table of layers calls this reader only for modules.
     return read_weights(b, module, call.where)
 
 

@@ -71,7 +71,8 @@ class Builder:
                 isinstance(op, Activation) and slope_and_intercept(op.expression) is None
             )
             shifted = isinstance(op, Activation) and (slope_and_intercept(op.expression) or (1.0, 0.0))[1] != 0.0
-            # these operations are linear only in their first input
+            # An operation on data positions or an attention is linear only in its first input, so only this input is
+            # checked.
             odd = (
                 inputs[:1] if isinstance(op, DataPositionMap | DeterministicAttention | MultiheadAttention) else inputs
             )
@@ -89,10 +90,11 @@ class Builder:
         """
         owner, _, own_name = path.rpartition(".")
         named = []
-        # checked first, because reading a parametrized weight would run a power iteration
+        # Names are checked first, because reading a parametrized weight, such as spectral norm, would run a power
+        # iteration.
         if not is_parametrized(self.root.get_submodule(owner), own_name):
             tensor = attribute_at(self.root, path)
-            # modules with tied weights share one tensor, which has one name
+            # Modules with tied weights share one tensor, which has one name only.
             named = [name for name, p in self.root.named_parameters() if p is tensor]
         if not named:
             found = f"'{path}' is computed from other parameters (weight_norm, spectral_norm, parametrize)"
@@ -157,7 +159,7 @@ class Builder:
             return value
         key = (value.source, value.layout, value.trainable)
         for expression, made in self.flushed.get(key, ()):
-            # reuses the step of the same value, so that sums of both are recognized as the same branch
+            # Reuses the step of an equal value, so that sums of both are recognized as sums of the same branch.
             if expression is value.expression:
                 return made
         made = self._flush(value, call)
@@ -211,7 +213,7 @@ class Builder:
             index = torch.arange(_size(source.grid))
         if isinstance(
             source.op, Concat
-        ):  # the parts are moved separately, so that a later activation still sees the concatenation
+        ):  # Concatenated parts are moved one by one, so that a later activation still sees that they were concatenated
             parts = []
             for i in source.inputs:
                 size = self.steps[i].channels
@@ -264,7 +266,7 @@ class Builder:
             for source in members:
                 op = self.steps[source].op
                 matrix = op.matrices[axis] if isinstance(op, FixedPositionMap) else None
-                assert matrix is not None  # every step in a group has a matrix
+                assert matrix is not None  # Every step in this group of positions has a matrix.
                 joined = joined + total.pop(source) * matrix.double()
             step = self.steps[members[0]]
             matrices = tuple(joined if i == axis else None for i in range(len(step.grid)))
@@ -337,7 +339,7 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
             copies[node] = part.node_copy(node, copies.__getitem__)
     part.output(copies[target])
     held: nn.Module | dict[str, Any] = root
-    # GraphModule itself has an attribute with this name, such as "graph"
+    # fx.GraphModule itself has an attribute of such a name, for example "graph", so all names get the prefix "held.".
     if any(node.op == "get_attr" and node.target in TAKEN for node in part.nodes):
         held = {}
         for node in part.nodes:
@@ -345,5 +347,5 @@ def extract(root: nn.Module, graph: fx.Graph, target: fx.Node) -> fx.GraphModule
                 found = attribute_at(root, str(node.target))
                 node.target = f"held.{node.target}"
                 held[node.target] = found
-    # a copy, so that the buffers of the user's module keep their dtype
+    # A copy becomes float64, so that the buffers of the user's module keep their dtype.
     return copy.deepcopy(fx.GraphModule(held, part)).double()

@@ -111,7 +111,7 @@ def gain(
     activation.
     """
     biases = all(t.kind == "bias" for t in trainable) and scale == 1.0
-    # a bias that directly follows its gain joins it in one expression
+    # A bias that directly follows its gain becomes part of the same expression.
     joins = biases and bool(value.trainable) and slope_and_intercept(value.expression) is not None
     if not joins:
         value = b.flush(value, call)
@@ -177,7 +177,7 @@ def _of_data(b: Builder, call: Call) -> Fixed:
     """Converts a call on data without parameters: linear functions and masks are allowed, nonlinear functions raise an
     error.
     """
-    # integer data, such as lengths and tokens, are allowed in any function
+    # Integer tensors, such as lengths and token ids, may go through any function.
     counts = isinstance(call.result, Tensor) and not call.result.is_floating_point()
     if call.name not in ARITHMETIC and call.name not in COMPARISONS and not counts:
         raise _nonlinear_data(b, call)
@@ -201,7 +201,7 @@ def _merge(b: Builder, call: Call, random: list[Random]) -> tuple[TrainableActiv
     if not held:
         return ()
     if all(r.trainable == held[0].trainable for r in random):
-        return held[0].trainable  # all are functions of one g u + b, as in x * sigmoid(x) after a normalization
+        return held[0].trainable  # All parts are functions of one g u + b, as in x * sigmoid(x) after a normalization.
     raise b.unread(call, "uses a trainable gain and the same branch without it in one elementwise function")
 
 

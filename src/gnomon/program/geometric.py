@@ -40,7 +40,7 @@ def messages(b: Builder, call: Call) -> Random:
     matrix = _coupling(constant_value(b, edges).long(), nodes, m)
     gaussian = b.steps[value.source].gaussian
     mixed = b.emit(FixedPositionMap((matrix,)), (value.source,), call.where, layout, gaussian=gaussian)
-    # nodes are mixed before channels; the order does not matter, because both maps commute
+    # Nodes are mixed first and channels second; the order does not matter, because both maps commute.
     return dense(b, call, mixed, _weights(b, call, m), m.out_channels)
 
 

@@ -117,7 +117,7 @@ def regroup(layout: Layout, shape: tuple[int, ...]) -> Layout:
                 size = 1
             else:
                 raise UnsupportedModuleError(f"the reshape splits the {head.role.value} axis of size {head.size}")
-        while runs and runs[0].size == 1 and not taken:  # a channel or batch axis of size one keeps its own dimension
+        while runs and runs[0].size == 1 and not taken:  # A channel or batch axis of size one stays a separate axis.
             taken.append(runs.pop(0))
         result.append(tuple(taken))
     return tuple(result)

@@ -57,7 +57,7 @@ def product(b: Builder, call: Call) -> Any:
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
     """Adds a program step that multiplies the positions along one dimension of a tensor by a fixed matrix."""
     value = b.flush(value, call)
-    turned = dimension == len(value.layout) - 1  # h @ M acts as M^T along the last dimension
+    turned = dimension == len(value.layout) - 1  # Right multiplication h @ M is M^T applied along the last dimension.
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
         raise b.refuse(
             call,

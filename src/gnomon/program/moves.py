@@ -102,7 +102,7 @@ def _positions(value: Random, layout: list[lay.Dimension], labels: Tensor, where
     """Returns the old flat index of each position in an indexed tensor."""
     pick = tuple(
         slice(None) if all(a.role is Role.POSITION for a in d) else 0 for d in layout
-    )  # dimensions without axes have size one
+    )  # Dimensions that belong to no axis have size one, so their index is 0
     position, grid = torch.zeros_like(labels[pick]), lay.grid(value.layout)
     stride = int(torch.Size(grid).numel())
     for j, d in enumerate(value.layout):

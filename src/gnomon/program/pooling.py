@@ -90,7 +90,7 @@ def pad(b: Builder, call: Call) -> Random:
     by_axis: list[Tensor | None] = [None] * len(lay.grid(value.layout))
     for d, matrix in matrices.items():
         by_axis[lay.position_axes(value.layout, d)[0]] = matrix
-    gaussian = b.steps[value.source].gaussian  # padded zeros count as Gaussian with variance zero
+    gaussian = b.steps[value.source].gaussian  # Zeros from padding count as Gaussian numbers of variance zero.
     return b.emit(FixedPositionMap(tuple(by_axis)), (value.source,), call.where, after, gaussian=gaussian)
 
 

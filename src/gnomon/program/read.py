@@ -78,7 +78,7 @@ def _visit(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> None:
 
 
 def _placeholder(b: Builder, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
-    if values and node.args:  # an optional argument of forward keeps its default
+    if values and node.args:  # An optional argument of the module's forward keeps its default.
         return node.args[0]
     return Fixed(node, tuple(node.meta["result"].shape))
 
@@ -90,7 +90,7 @@ def _check_arguments(module: nn.Module) -> None:
     except (TypeError, ValueError):
         return
     needed = [p.name for p in asked if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    leaf = type(module).__module__.startswith("torch.nn")  # layers of torch.nn report missing arguments themselves
+    leaf = type(module).__module__.startswith("torch.nn")  # Layers of torch.nn report missing arguments on their own.
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
         fix = "Fix the graph: gnomon.models.OnGraph(net, graph)" if graph else "Wrap it so that it takes one tensor"

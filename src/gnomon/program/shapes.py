@@ -61,7 +61,7 @@ def output_of_zeros(function: Any, args: tuple[Any, ...], options: Mapping[str, 
     try:
         with torch.no_grad():
             return fx.node.map_aggregate(run(*arguments, **named), _without_storage)
-    except Exception:  # the meta device gives the message that users know
+    except Exception:  # The module runs on the meta device, whose errors are the ones that users know.
         return None
 
 

@@ -177,7 +177,7 @@ def _move(b: Builder, call: Call, function: Callable[..., Any]) -> Any:
     if isinstance(first, Parameter) and call.name in PERMUTES and first.tensor.dim() == 2:
         return Parameter(first.path, first.tensor, not first.transposed)
     if isinstance(first, Parameter) and call.name in ("expand", "repeat", "expand_as"):
-        return first  # all samples share this parameter; the function that uses it counts the positions
+        return first  # All samples share this parameter. The function that uses it counts the positions.
     if isinstance(first, tuple | list) and call.name == "getitem":
         return first[call.args[1]]
     if isinstance(first, Random):

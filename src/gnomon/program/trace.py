@@ -142,7 +142,7 @@ def trace(module: nn.Module, example: Tensor) -> fx.Graph:
         return graph
     except GnomonError:
         raise
-    # forward is the user's code, so any of its errors becomes the reason of the refusal
+    # The user's forward may raise any error, which becomes the reason why the module is refused.
     except (Exception, SystemExit) as reason:
         raise UnsupportedModuleError(
             f"forward cannot be traced: {type(reason).__name__}: {_first_line(reason)}",
@@ -204,7 +204,7 @@ def find_result(node: fx.Node, root: nn.Module, example: Tensor) -> None:
     for source in node.all_input_nodes:
         find_result(source, root, example)
     if node.op == "placeholder":
-        first = next(iter(node.graph.nodes)) is node  # the first argument is the input even if it has a default
+        first = next(iter(node.graph.nodes)) is node  # The first argument is the network's input, even with a default.
         node.meta["result"] = _batch(root, example) if first or not node.args else node.args[0]
     elif node.op == "get_attr":
         with _plain():

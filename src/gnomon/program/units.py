@@ -258,7 +258,8 @@ class _Walk:
             self.scales.slots += [(v.scale, UnitEntries(self.names[f"{name}.weight"], 0, 1, -1))]
             made = self._new_value(layer.out_channels, 1, name, v.order)
             self._slots(made, name, ("weight", "bias"), 0, 1)
-            # the weight of a depthwise convolution both produces and reads the units, so factors would cancel
+            # The weight of a depthwise convolution both produces and reads its units, so their scaling factors would
+            # cancel.
             self.scales.pinned |= {v.scale, made.scale}
             return made
         whole = isinstance(layer, nn.LayerNorm) and layer.normalized_shape == (result.shape[-1],)
@@ -333,6 +334,6 @@ class _Walk:
                     groups.pinned |= {i, j}
                 groups.join(i, j)
         powers: dict[tuple[int, str, int], set[int]] = {}
-        for i, slot in self.scales.slots:  # a weight that produces and reads the same units cannot be scaled
+        for i, slot in self.scales.slots:  # A weight that produces and reads the same units cannot be rescaled.
             powers.setdefault((self.scales.root(i), slot.name, slot.axis), set()).add(slot.power)
         self.scales.pinned |= {key[0] for key, found in powers.items() if len(found) > 1}

@@ -70,11 +70,11 @@ GLOSSARY = {
     "expensive measurements.",
 }
 """Meanings by term; plurals with s are found too."""
-_OTHERS = r"(?<!eval )(?<!training )(?<!-)"  # do not find "mode" in "eval mode" or "entropy" in "cross-entropy"
+_OTHERS = r"(?<!eval )(?<!training )(?<!-)"  # Skips "mode" in "eval mode" and "entropy" in "cross-entropy", for one.
 _TERMS = "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))
 _FOUND = re.compile(rf"{_OTHERS}\b({_TERMS})(e?s)?\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
-# keeps parentheses and term on one line; otherwise a line could break after "("
+# Keeps a term and the parentheses around it on one line, because a line could break after "(".
 _BRACKETS = re.compile(r"(\(<button[^>]*>[^<]{1,24}</button>\))")
 _KEYS = {term.lower(): term for term in GLOSSARY}
 

@@ -44,7 +44,7 @@ def document_html(title: str, body: list[str], data: Any) -> str:
     >>> document_html("A title", ["<p>Words.</p>"], {}).startswith("<!doctype html>")
     True
     """
-    # escape "<", because "</script>" inside the JSON would end the script element
+    # Escapes "<", because "</script>" inside the JSON text would end the script element of the page.
     embedded = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     parts = [
         "<!doctype html>",

@@ -35,7 +35,7 @@ def shows_something(plot: Plot) -> bool:
 def _shows(mark: object) -> bool:
     if isinstance(mark, Line | Scatter):
         if isinstance(mark, Line) and mark.style == "dotted" and len(mark.x) == 2:
-            return False  # a dotted line is only a comparison, such as "exact"
+            return False  # A dotted line of two points is only a reference value, such as "exact".
         points = {(x, y) for x, y in zip(mark.x, mark.y, strict=True) if isfinite(x) and isfinite(y)}
         return len(points) > 1
     if isinstance(mark, Band):

@@ -80,7 +80,7 @@ def show_example(
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
     if is_series(seen):
         return ShownExample(index, label, answer, note, _curves(seen), right=is_correct)
-    if is_picture(seen) and (len(parts) == 1 or seen.dim() == 3):  # next to other tensors, two axes may be nodes
+    if is_picture(seen) and (len(parts) == 1 or seen.dim() == 3):  # Next to other tensors, 2 axes may be nodes.
         return ShownExample(index, label, answer, note, _png(seen), right=is_correct)
     flat = seen.reshape(-1)
     if flat.is_floating_point():

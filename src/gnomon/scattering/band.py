@@ -116,7 +116,7 @@ class BandPlan(Record):
         if key in self.kept and not torch.compiler.is_compiling():
             return self.kept[key]
         made = BandPlan(self.average.cast(dtype, device), tuple(band.cast(dtype, device) for band in self.bands))
-        if not torch.compiler.is_compiling():  # do not cache tensors inside torch.compile, which have no values
+        if not torch.compiler.is_compiling():  # Tensors inside torch.compile have no values, so they are not cached.
             self.kept[key] = made
         return made
 
@@ -189,7 +189,7 @@ def average_of_line(window: np.ndarray, steps: int, outputs: np.ndarray) -> Aver
     tensor([[[ 1.,  5.,  9., 13.]]], dtype=torch.float64)
     """
     size = len(window)
-    pieces = _shift(window, np.arange(0, size, steps))[:, :steps]  # pieces[e, r] = w[steps * e - r]
+    pieces = _shift(window, np.arange(0, size, steps))[:, :steps]  # entry [e, r] is w[steps * e - r], w the window
     reach = np.abs(pieces).max(1)
     kept = np.flatnonzero(reach > NEGLIGIBLE_SHARE * reach.max())
     blocks = (outputs[:, None] - kept) % (size // steps) * len(kept) + np.arange(len(kept))  # (1)

@@ -81,12 +81,12 @@ def _shared_out(count: int, size: int, work: Callable[[slice], None]) -> None:
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             list(pool.map(one, starts))
     finally:
-        torch.set_num_threads(before)  # restore the number of threads, which is a global setting
+        torch.set_num_threads(before)  # Restores the number of threads, because this setting is global.
 
 
 def _in_lanes(plan: BandPlan, made: Packed, padded: Tensor, out: Tensor) -> None:
     out[:, 0] = plan.average(padded)
-    # only the first half of the rows is stored
+    # Stores only half of the spectrum of a real image; the other half is its mirror image.
     half = torch.view_as_real(torch.fft.rfftn(padded, dim=(-1, -2))).contiguous()
     room = padded.new_empty(made.memory)
     tables = (made.numbers, made.places, made.bands, made.first, made.sides, made.windows)

@@ -21,7 +21,7 @@ def cascade(plan: BandPlan, padded: Tensor) -> Tensor:
     Cost: for every band a Fourier transform at its resolution for each of its wavelets, and one back where others
     follow.
     """
-    # run one zero signal for an empty batch, because torch rejects empty Fourier transforms
+    # An empty batch runs one zero signal, because torch rejects empty Fourier transforms.
     if has_values(padded) and not len(padded):
         return _coefficients(plan, padded.new_zeros(1, *padded.shape[1:]))[:0]
     if not has_values(padded) or _derive(padded) or padded.device.type != "cpu":

@@ -36,7 +36,7 @@ def transform(a, x, step, target, side, numbers, places, memory):
     The result goes side by side from ``target`` on. ``side`` says which entries of ``places`` are the factors of n, and
     its `packed.turns` in ``numbers``; ``memory`` is the begin of 2 n complex numbers for what is between the steps.
     """
-    # 1 as a variable, because numba compiles everything again for a literal
+    # The number 1 is kept in a variable, because numba compiles everything again for a literal.
     left, s = side.n, side.n // side.n
     for i in range(side.count):
         r = places[side.steps + i]
@@ -183,8 +183,8 @@ def _eight(a, x, step, y, m, s, w, at):
             e = _quarter(_read(a, here), _read(a, here + 2 * far), _read(a, here + 4 * far), _read(a, here + 6 * far))
             here += far
             o = _quarter(_read(a, here), _read(a, here + 2 * far), _read(a, here + 4 * far), _read(a, here + 6 * far))
-            o1 = _times(slope, _plus_i(o[1], o[1]))  # o[1] times exp(i pi / 4)
-            o3 = _times(slope, _plus_i(o[3], o[3]))  # o[3] times exp(i pi / 4); a factor i follows below
+            o1 = _times(slope, _plus_i(o[1], o[1]))  # computes o[1] exp(i pi / 4), a rotation by 45 degrees
+            o3 = _times(slope, _plus_i(o[3], o[3]))  # computes o[3] exp(i pi / 4); the code below multiplies by i
             _write(a, to, _plus(e[0], o[0]))
             _turn(a, to + wide, _plus(e[1], o1), w, at, s * p)
             _turn(a, to + 2 * wide, _plus_i(e[2], o[2]), w, at, 2 * s * p)

@@ -115,7 +115,7 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     ends = _levenberg_marquardt(starts.flatten(0, 1), targets, places, tuple(weight.shape[2:]))
     losses = _residual(ends, targets, places, tuple(weight.shape[2:])).square().sum(1).unflatten(0, (-1, count))
     best = ends.unflatten(0, (-1, count))[torch.arange(len(weight)), losses.argmin(1)]
-    # energy of the filters that a single spatial pattern for all channels misses
+    # Energy of the filters that one spatial pattern, shared by all channels, cannot represent.
     missed = weight.square().sum((1, 2, 3)) - patterns.square().sum(1)
     return _record(best, patterns, weight, places, losses.amin(1) + missed)
 
@@ -125,7 +125,7 @@ def _record(best: Tensor, patterns: Tensor, weight: Tensor, places: Tensor, resi
     size = tuple(weight.shape[2:])
     total = (weight - weight.mean((1, 2, 3), keepdim=True)).square().sum((1, 2, 3))
     explained = (1 - residual / total.clamp(min=1e-300)).where(total > 0, 0.0)  # (2)
-    # amounts are (A cos p, -A sin p) for amplitude A and phase p
+    # The two numbers of each wave are (A cos p, -A sin p), for amplitude A and phase p.
     amounts = _amounts(_waves(best, places, size), patterns)
     amplitude, phase = amounts.norm(dim=1), torch.atan2(-amounts[:, 1], amounts[:, 0])
     center, spread, turn, xi = _shape(best, size)
@@ -161,7 +161,7 @@ def _starts(patterns: Tensor, size: Any) -> Tensor:
     center = energy @ _places(size)
     side = 4 * max(size)
     power = torch.fft.rfft2(planes, s=(side, side)).abs()
-    power[:, :, 0] *= 0.999  # lower one of two equal peaks, so that the choice does not depend on rounding
+    power[:, :, 0] *= 0.999  # Makes one of two equal peaks lower, so that the choice does not depend on rounding.
     found = []
     for _ in range(3):
         peak = power.flatten(1).argmax(1)
@@ -219,7 +219,7 @@ def _slopes(p: Tensor, targets: Tensor, places: Tensor, size: tuple[int, ...]) -
     waves = _waves(p, places, size)
     amounts = _amounts(waves, targets)
     value = (waves @ amounts[..., None])[..., 0]
-    # derivative with respect to the phase of the wave
+    # Derivative of the wave with respect to its phase.
     other = (waves @ torch.stack([amounts[:, 1], -amounts[:, 0]], 1)[..., None])[..., 0]
     u = places - center[:, None]
     q = u @ turn.mT / spread[:, None]

@@ -14,7 +14,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from gnomon.core.machine.loops import FAST_MATH_FLAGS
 from gnomon.scattering.packed import SIGNALS_PER_VECTOR
 
-_intrinsic: Any = intrinsic  # typed as Any because numba adds the first argument itself
+_intrinsic: Any = intrinsic  # typed Any, because numba passes the first argument itself, which mypy cannot see
 
 
 class Lanes(types.Type):
@@ -127,7 +127,7 @@ def fetch(typing_context, numbers, place):
         kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
         ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         where = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), byte)
-        # LLVM's arguments: 0 for read access, 2 for the second-level cache, 1 for data
+        # Arguments of LLVM's prefetch: 0 means read access, 2 the second-level cache, and 1 data.
         builder.call(ask, [where, *(ir.Constant(whole, number) for number in (0, 2, 1))])
         return context.get_dummy_value()
 

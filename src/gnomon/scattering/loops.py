@@ -20,7 +20,7 @@ def _compile_on_first_use(function: Any) -> Any:
     """Compiles a function with numba when it is first called, and caches the result on disk if possible."""
     try:
         return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # numba found no writable cache folder
+    except RuntimeError:  # numba found no writable cache folder, so each process compiles again.
         return njit(**OPTIONS)(function)
 
 
@@ -32,7 +32,7 @@ def fold(x: Any, f: Any, offsets: Any, extents: Any, y: Any) -> None:
     ``extents`` (places, filters, m_1, 2) are the first column of each row that counts and the one after the last.
     """
     count, filters, rows, width = y.shape
-    for r in range(rows):  # rows outermost, so that one row of x and f stays in the first-level cache
+    for r in range(rows):  # Rows are the outermost loop, so that one row of x and f stays in the first-level cache.
         for i in range(count):
             for j in range(filters):
                 y[i, j, r, :] = 0
@@ -85,7 +85,7 @@ def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
                 line[c] = math.sqrt(wave[2 * c] * wave[2 * c] + wave[2 * c + 1] * wave[2 * c + 1])
             for o in range(len(weights)):
                 weight = weights[o, r]
-                if weight != 0:  # skip zero weights, which are most because windows are short
+                if weight != 0:  # Most weights are zero, because windows are short, so zeros are skipped.
                     total = sums[i, o]
                     for c in range(len(line)):
                         total[c] += weight * line[c]

@@ -75,7 +75,7 @@ def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
     """
     narrowest, ratio = 0.1 / 2**J, 2 ** (1 / Q)
     xi = max(1 / (1 + 2 ** (3 / Q)), 0.35)
-    # neighboring wavelets cross at half of their peak energy
+    # This width makes neighboring wavelets cross at half of their peak energy.
     sigma = xi * (1 - 1 / ratio) / (1 + 1 / ratio) / sqrt(log(2))
     waves, elbow = [], sigma
     if sigma > narrowest:

@@ -23,12 +23,15 @@ BAND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            # number of wavelets, size of their grid (rows, columns) and of their input's grid (high, wide)
+            # number of wavelets, rows and columns of their grid, and height (high) and width (wide) of their input's
+            # grid
             "count", "rows", "columns", "high", "wide",
-            # number of values folded onto one position; index of the first offset, extent and value
+            # how many values are folded onto one position; then the first indices of the offsets, the extents and the
+            # values
             "places", "offsets", "extents", "values",
             "row_side", "column_side", "row_window", "column_window",
-            # first path in the output; range (after, until) of the bands that follow; their number of wavelets
+            # first path in the output; range (after, until) of the bands that follow this band; their number of
+            # wavelets
             "path", "after", "until", "later",
         )
     ]
@@ -111,10 +114,10 @@ class _Writer:
 
     def band(self, band: WaveletBand, grid: tuple[int, int], share: float, lanes: bool, rest: tuple[int, ...]) -> None:
         """Writes the filters of a group of wavelets; with ``lanes``, eight filters side by side, padded with zeros."""
-        values = band.filters.numpy()  # shape (offsets, filters, rows, columns)
+        values = band.filters.numpy()  # shape is (offsets, filters, rows, columns)
         rows, columns = band.grid
         seen = columns_that_count(values, share).swapaxes(0, 1)
-        # divide here, because the Fourier transforms are not normalized
+        # Divides by the number of positions here, because the Fourier transforms are not normalized.
         values = values.swapaxes(0, 1) / (rows * columns)
         if lanes:
             missing = -len(values) % SIGNALS_PER_VECTOR

@@ -38,7 +38,7 @@ def pad(x: Tensor, before: int, after: int, dim: int, mode: str) -> Tensor:
         matrix = np.pad(np.eye(n), (width, (0, 0)), mode=mode)  # type: ignore[call-overload]
         moved = x.movedim(dim, -1)
         return (moved @ torch.from_numpy(matrix.T.copy()).to(moved)).movedim(-1, dim)
-    if mode == "median":  # computed here, because torch's median is not the mean of the two middle values like numpy's
+    if mode == "median":  # For an even count, torch's median is not the mean of the two middle values; numpy's is.
         ordered = x.sort(dim).values
         middle = (ordered.narrow(dim, (n - 1) // 2, 1) + ordered.narrow(dim, n // 2, 1)) / 2
     else:

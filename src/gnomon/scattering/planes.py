@@ -30,7 +30,7 @@ def scatter(half, numbers, places, bands, first, sides, windows, memory, out):
     ``half`` (images, n_1 / 2 + 1, n_2, 2) has real and imaginary parts; ``memory`` is for one tile after another.
     """
     a, numbers, places = pointer(memory), pointer(numbers), pointer(places)
-    # variables, because numba compiles everything again for literals
+    # The numbers are variables, because numba compiles everything again for literals.
     one, none = np.int64(PAIR), np.int64(-1)
     for image in range(len(half)):
         x = pointer(half[image])
@@ -142,7 +142,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
             re, im = load(a, line + r * PAIR), load(a, line + r * PAIR + SIGNALS_PER_VECTOR)
             u = root(re * re + im * im)
             store(a, line + r * SIGNALS_PER_VECTOR, u)
-            if keep >= 0:  # store two columns at once
+            if keep >= 0:  # Stores two columns of the transform at once.
                 store(a, keep + (c // 2 * rows + r) * PAIR + c % 2 * SIGNALS_PER_VECTOR, u)
         for o in range(down.outputs):
             total = _average(a, line, numbers, places, down, o)

@@ -129,7 +129,7 @@ def _of_wavelets(waves: np.ndarray, average: np.ndarray) -> FilterReport:
     energy = waves**2
     opposite = _mirror(energy)
     kept = average**2 + (energy + opposite).sum(0) / 2  # (1)
-    # the sum counts each pair of opposite frequencies twice
+    # The sum counts each pair of opposite frequencies twice, but the ratio of two such sums is right.
     larger = np.maximum(energy, opposite).reshape(len(waves), -1).sum(1)
     sides = larger / (energy + opposite).reshape(len(waves), -1).sum(1)
     return _report(torch.from_numpy(kept), kept.min(), kept.max(), 2.0 * len(waves) + 1, float(sides.mean()))

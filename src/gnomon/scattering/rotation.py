@@ -49,7 +49,7 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
     means = _means(transform.shape, check_integer("rings", rings))
     flat = images.reshape(-1, *transform.shape)
     check_finite_inputs(flat.detach())
-    # run one zero image for an empty batch, to learn the number of coefficients
+    # An empty batch runs one zero image, to find the number of coefficients.
     some = flat if len(flat) else flat.new_zeros(1, *transform.shape)
     rows = torch.stack([_one(image, transform, circle, means) for image in some])[: len(flat)]
     return rows.reshape(*images.shape[:-2], rows.shape[1])
@@ -80,11 +80,11 @@ def _one(image: Tensor, transform: WaveletTransform, circle: Tensor, means: Tens
         spectra = torch.fft.fft2(moduli[first])[:, None]
         for second in range(first + 1, transform.J):
             waves = transform.spectra[1 + second * L : 1 + (second + 1) * L].to(moduli.dtype)
-            z = torch.fft.ifft2(spectra * waves[places % L])  # shape (first angle, second angle, height, width)
-            # wavelets rotated by 180 degrees give conjugate outputs
+            z = torch.fft.ifft2(spectra * waves[places % L])  # shape: (first angle, second angle, height, width)
+            # A wavelet rotated by 180 degrees gives the complex conjugate of the output.
             z = torch.where((places >= L)[..., None, None], z.conj(), z)
             whole = torch.fft.fft(torch.cat([z, z.conj()]), dim=0)
-            # shape (angular filters, first angle, second angle, height, width)
+            # shape: (angular filters, first angle, second angle, height, width)
             y = torch.fft.ifft(whole * circle, dim=1).abs()
             found.append((y.mean(1).flatten(-2) @ means).flatten())
     return torch.cat(found)

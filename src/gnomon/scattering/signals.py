@@ -159,7 +159,7 @@ def _pair(Q: Any) -> tuple[int, int]:
 def _padded_size(size: int, T: int) -> int:
     """Returns the smallest power of two that holds the signal and enough padding for the local average at both ends."""
     window = np.abs(np.fft.ifft(gaussian_average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
-    beyond = np.cumsum(window[::-1])[::-1]  # how much of the window lies beyond each position
+    beyond = np.cumsum(window[::-1])[::-1]  # share of the window that lies beyond each position
     small = np.flatnonzero(beyond <= 1e-3)
     reach = int(small[0]) + 1 if len(small) else size // 2
     return 2 ** min(ceil(log2(size + 6 * reach)), floor(log2(max(3 * size - 2, 1))))

@@ -136,7 +136,7 @@ def alignment_share(
     candidates += [("mirrored" if c == keys - 1 else f"place {c} - t", c - t) for c in range(keys + queries - 1)]
     candidates += [(f"always place {c}", torch.full_like(t, c)) for c in range(keys)]
     shares = [(float((looked == place).double().mean()), name) for name, place in candidates]
-    return max(shares, key=lambda pair: pair[0])  # max returns the first of several equal shares
+    return max(shares, key=lambda pair: pair[0])  # If several shares are equal, max returns the first pair.
 
 
 def _by_chance(shape: tuple[int, ...]) -> float:

@@ -122,7 +122,7 @@ def attention_maps(module: nn.Module, data: Any) -> AttentionMaps:
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
-            with torch.enable_grad():  # without gradients torch uses a fused path that skips the attention module
+            with torch.enable_grad():  # Without gradients, torch's fused path would skip the attention module.
                 run(module, x)
         finally:
             for hook in hooks:
@@ -149,10 +149,10 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         told = {**options, "need_weights": True, "average_attn_weights": False}
         with torch.no_grad():
             weights = m.forward(*args[:4], **told)[1]
-        assert weights is not None  # attention returns weights because need_weights is True
+        assert weights is not None  # need_weights=True makes attention return its weights.
         query = args[0] if args else options["query"]
         tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
-        # add a batch axis if the input was a single sequence
+        # Adds a batch axis to the weights if the input was a single sequence.
         seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)
 
     return hook

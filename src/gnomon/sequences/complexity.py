@@ -134,7 +134,7 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
         return t
 
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.mkldnn_rnn_layer: _fused_operations})
-    # use plain kernels, because torch does not count operations of fused ones
+    # Uses torch's plain attention kernels, because torch does not count the operations of fused ones.
     with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             made = run(module, x)

@@ -110,7 +110,7 @@ def logit_scale(module: nn.Module, data: Any) -> LogitScale:
     with preserve(module):
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
-            with torch.enable_grad():  # without gradients torch uses a fused path that skips the attention module
+            with torch.enable_grad():  # Without gradients, torch's fused path would skip the attention module.
                 run(module, inputs)
         finally:
             for hook in hooks:
@@ -140,7 +140,7 @@ def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Te
         with torch.no_grad():
             weights = m.forward(*args[:4], **{**options, "need_weights": True, "average_attn_weights": False})[1]
             q, k = (t if m.batch_first or t.dim() < 3 else t.transpose(0, 1) for t in (query.detach(), key.detach()))
-            assert weights is not None  # attention returns weights because need_weights is True
+            assert weights is not None  # need_weights=True makes attention return its weights.
             seen[name] = (_logits(m, q, k), weights.detach().reshape(-1, *weights.shape[-3:]))
 
     return hook

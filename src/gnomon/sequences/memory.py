@@ -144,7 +144,7 @@ def _length(curve: tuple[float, ...]) -> float:
     start = max(range(len(curve)), key=curve.__getitem__)
     points = [(i, log(s)) for i, s in enumerate(curve) if i >= start and s > ROUNDING_SHARE * curve[start]]
     if start == len(curve) - 1:
-        return inf  # no decay: the most distant input has the largest influence
+        return inf  # The influence does not decay: the most distant input has the largest one.
     if len(points) < 2:
         return 1.0 / -log(ROUNDING_SHARE)
     mx, my = (sum(p[k] for p in points) / len(points) for k in (0, 1))

@@ -108,7 +108,7 @@ class GroupConv2d(nn.Module):
         """Returns the kernels in all poses of the group: (out_channels * order, in_channels * depth, size, size)."""
         moves, index = self.get_buffer("moves"), self.get_buffer("index")
         out, size = self.out_channels, self.kernel_size
-        picked = self.weight.flatten(3)[:, :, index]  # shape (out, in, element g, element h, size^2)
+        picked = self.weight.flatten(3)[:, :, index]  # shape: (out, in, element g, element h, size^2)
         turned = torch.einsum("gpq,oighq->ogihp", moves.to(picked.dtype), picked)  # (1)
         return turned.reshape(out * self.group.order, -1, size, size)
 
@@ -137,20 +137,20 @@ class GroupConv2d(nn.Module):
             raise NoLimitError(found, reason="every output weight is one of the parameters", fix=fix)
         size, order, depth = self.kernel_size, self.group.order, self.weight.shape[2]
         out = [(n + 2 * self.padding - size) // self.stride + 1 for n in (height, width)]
-        # shape (element, kernel entry): the position to which the element moves the entry
+        # The position to which a group element moves a kernel entry; shape (element, kernel entry).
         at = self.group.kernels(size).argmax(1)
         rows, columns = (
             torch.arange(n)[None, None] * self.stride - self.padding + place[:, :, None]
             for n, place in zip(out, (at // size, at % size), strict=True)
-        )  # shape (element, kernel entry, output row or column)
+        )  # shape: (element, kernel entry, output row or column)
         if self.padding_mode == "circular":
             rows, columns = rows % height, columns % width
         inside = ((rows >= 0) & (rows < height))[..., None] & ((columns >= 0) & (columns < width))[:, :, None]
-        # shape (element, kernel entry, output row, output column)
+        # shape: (element, kernel entry, output row, output column)
         place = (rows * width)[..., None] + columns[:, :, None]
         product = self.group.product
         seen = [[0 if self.lifting else product(g, k) for g in range(order)] for k in range(depth)]
-        # shape (depth, element, kernel entry, output row, output column)
+        # shape: (depth, element, kernel entry, output row, output column)
         parts = torch.tensor(seen)[:, :, None, None, None] * (height * width) + place
         index = parts.where(inside, -1).transpose(1, 2).reshape(depth * size**2, -1)
         return TiedWeightLayout(index, depth, order, (out[0], out[1]))

@@ -68,7 +68,7 @@ class FiniteGroup:
         if not bool((self.table.sort(1).values == ends).all()):
             raise InputError("a row repeats an element", accepted="a group", fix=fix)
         t = self.table
-        if n <= 64 and not bool((t[t] == t[:, t]).all()):  # check the associative law (g h) k = g (h k)
+        if n <= 64 and not bool((t[t] == t[:, t]).all()):  # checks the associative law (g h) k = g (h k)
             raise InputError("products are not associative", accepted="a group", fix=fix)
 
     @property
@@ -195,9 +195,9 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
         )
     generator = torch.Generator().manual_seed(seed)
     c = torch.complex(*torch.randn(2, n, generator=generator, dtype=torch.float64))
-    c = c + c[group.inverse].conj()  # with this c, the matrix of f -> f * c is Hermitian
+    c = c + c[group.inverse].conj()  # makes the matrix of the convolution f -> f * c Hermitian
     right = torch.zeros(n, n, dtype=torch.complex128)
-    for v in range(n):  # the map f -> f * c commutes with left translations, so its eigenspaces are representations
+    for v in range(n):  # The map f -> f * c commutes with left translations, so its eigenspaces are representations.
         right[group.table[:, v], torch.arange(n)] += c[v]
     values, vectors = torch.linalg.eigh(right)
     gaps = values.diff() > 1e-7 * float(values.abs().max())

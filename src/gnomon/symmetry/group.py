@@ -68,7 +68,7 @@ class Group(Record):
         if quarters == int(quarters):
             return torch.rot90(
                 moved, int(quarters), (x.dim() - 2, x.dim() - 1)
-            )  # rot90 with k = 2 does not accept negative axes
+            )  # torch.rot90 with k = 2 does not accept negative axes, so they are counted from the start
         flat = moved.reshape(-1, 1, *x.shape[-2:])
         angle = 2 * pi * turn / self.rotations
         matrix = torch.tensor([[cos(angle), -sin(angle), 0.0], [sin(angle), cos(angle), 0.0]])

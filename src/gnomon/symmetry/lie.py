@@ -80,7 +80,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: flo
     given = all_inputs(x, double)
     if not isinstance(given, Tensor):
         raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
-    given = given.double()  # float64 inputs also for a module without parameters, which has no dtype
+    given = given.double()  # A module without parameters has no dtype, so its inputs become float64.
     moved = [given if t == 0 else flow(given, t) for t in (0.0, step, -step)]
     if any(m.shape != given.shape for m in moved):
         found = f"the flow returns shape {tuple(moved[1].shape)} for {tuple(given.shape)}"

@@ -38,7 +38,7 @@ class Block:
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int = 0):
         n = count(x)
         chunk = max(1, min(n, PIECE_BYTES // max(1, plan.activations)))
-        chunk = -(-n // -(-n // chunk))  # makes all pieces nearly equal in size, so that none wastes memory
+        chunk = -(-n // -(-n // chunk))  # Makes all pieces nearly equal in size, so that none wastes memory.
         self.x, self.size = x, n
         self.pieces = [Piece(f, take(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
 
@@ -193,7 +193,7 @@ class Piece:
         parts = []
         for (i, layout), place in zip(_place(term), places, strict=True):
             factors = self.factors[i]
-            assert factors is not None  # the plan contains only terms for which factors are known
+            assert factors is not None  # The plan contains only terms whose factors are known.
             part = factors.per_example(layout, self._or_zeros(i, gradients[i]))
             parts.append(part if place is None else _scatter(part, place))
         return sum(parts[1:], parts[0])

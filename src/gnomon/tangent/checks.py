@@ -63,7 +63,7 @@ def check_stable_buffers(f: PureFunction, x: Inputs) -> None:
     few = take(x, slice(0, 3))
     with torch.no_grad():
         first = f(few, state=state)
-        second = f(few, state=state)  # starts from the buffers that the first call changed
+        second = f(few, state=state)  # The second call starts from the buffers that the first call changed.
     if not _close(second, first):
         changed = [name for name, b in f.module.named_buffers() if not torch.equal(b, state[name])]
         what = f"every call changes {', '.join(map(repr, changed[:3])) or 'the module'}, and the outputs with it"
@@ -120,5 +120,5 @@ def _rounding(f: PureFunction, x: Inputs, n: int) -> float:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    # half of the digits: larger than rounding errors of deep networks, smaller than any real dependence
+    # Half of the digits: more than the rounding errors of deep networks, less than any real dependence.
     return bool((a - b).abs().max() <= torch.finfo(a.dtype).eps ** 0.5 * (1e-30 + b.abs().max()))

@@ -43,7 +43,7 @@ def contract(
         g2 = g1 if same else [two.grads(term, g) for g in second]
         a1 = one.inputs(term)
         a2 = a1 if same else two.inputs(term)
-        # computes only one triangle of the symmetric result
+        # Computes only one triangle of the kernel if the kernel is symmetric and large.
         triangle = same and mode != "full" and len(one) > ROWS_PER_STRIP
         if _exceeds_per_example_cost(a1, a2, g1, mode, triangle=triangle):
             return per_example(a1, a2, g1, g2, mode, term.bias, workspace)
@@ -70,7 +70,7 @@ def pairs(a1: Tensor, a2: Tensor, g1: list[Tensor], g2: list[Tensor], mode: str,
     """
     n, groups, t, _ = a1.shape
     m, _, s, _ = a2.shape
-    # only the lower triangle is needed, because the upper one is its mirror image
+    # Only the lower triangle is needed, because the upper triangle is its mirror image.
     triangle = a1 is a2 and g1 is g2 and mode != "full"
     q = len(g1)
     total = a1.new_zeros({"full": (q, n, q, m), "diagonal": (q, n, m)}.get(mode, (n, m)))

@@ -32,8 +32,8 @@ class Matrix:
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
     grads: Callable[[ExampleLayout, Tensor], Tensor]
-    flip: bool = False  # whether the operation used the weight as (in, out) instead of (out, in)
-    kernel: tuple[int, ...] = ()  # shape of a convolution's kernel, whose inputs are ordered (kernel, channel)
+    flip: bool = False  # whether the operation uses the weight as (in, out) instead of torch's (out, in)
+    kernel: tuple[int, ...] = ()  # shape of a convolution's kernel, whose inputs have the order (kernel, channel)
 
     def allows(self, layout: ExampleLayout) -> bool:
         """Whether the first axis of the weight's input holds the examples, as this product form needs."""
@@ -66,7 +66,8 @@ class Vector:
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
         """Returns per-example gradients (n, p) of the vector parameter."""
         product = g if self.gain is None else g * self.gain()
-        # moves the examples to the front, and the positions along their axis to two axes of their own
+        # Moves the axis of examples to the front, and splits positions along the same axis off into two axes of their
+        # own.
         parts = layout.split(product)
         kept = [axis + 1 if axis < layout.axis else axis + 2 for axis in self.axes]
         summed = [d for d in range(1, parts.dim()) if d not in kept]

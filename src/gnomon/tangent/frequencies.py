@@ -182,7 +182,7 @@ def frequency_curve(
 
     def heights(_: int, model: nn.Module, __: float) -> Tensor:
         f = outputs(model, x)[:, 0].to(waves)
-        return (waves @ f).abs() / (n / 2)  # a wave of amplitude one has the product n / 2 with itself
+        return (waves @ f).abs() / (n / 2)  # a wave of amplitude one and length n has the product n / 2 with itself
 
     run = train(
         module, (x, torch.as_tensor(y)), optimizer=optimizer, steps=steps, watch={"heights": heights}, seed=seed

@@ -94,7 +94,7 @@ def uses(graph: list[Node], leaves: dict[str, Tensor]) -> list[Use]:
     every: list[Use] = []
     for node in graph:
         if node.name() in VIEWS and _source(node, names) is not None:
-            continue  # a view of a parameter does not use its values yet
+            continue  # A view of a parameter, such as a transpose, does not use its values yet.
         for slot, (parent, number) in enumerate(node.next_functions):
             name = _source(parent, names)
             if name is not None and parent is not None:
@@ -230,7 +230,7 @@ def _channels_last(grads: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _laid_out(g: Tensor) -> Tensor:
-    # one number per channel, broadcast over positions, is fast in every layout
+    # A gradient with one number per channel, broadcast over all positions, is fast in every memory layout.
     constant = g.stride(2) == 0 and g.stride(3) == 0
     return g if constant else g.contiguous(memory_format=torch.channels_last)
 

@@ -44,7 +44,7 @@ def _chunk(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[
     try:
         return _map_examples(f, names, x, cotangents)
     except (RuntimeError, ValueError, NotImplementedError, TypeError):
-        # torch.func cannot map in-place writes, values read in Python and fused kernels over examples
+        # torch.func cannot vectorize in-place writes, values read in Python and fused kernels, so a loop runs instead.
         return _loop(f, names, x, cotangents)
 
 
@@ -59,7 +59,7 @@ def _map_examples(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents
 
     mapped = vmap(grad(one_output), in_dims=(None, None, *[0] * len(leaves)))
     with warnings.catch_warnings():
-        # torch warns when it falls back to a loop, which is slower but correct
+        # Hides torch's warning that it falls back to a loop, which is slower but correct.
         warnings.filterwarnings("ignore", message="There is a performance drop")
         return [_join(mapped(chosen, v, *leaves), names, len(leaves[0])) for v in cotangents]
 

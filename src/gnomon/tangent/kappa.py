@@ -56,9 +56,9 @@ class Kappa(Result):
     value: float
     squared: float
     alpha: float
-    distance: float  # norm of the initial error, |alpha f - y|
+    distance: float  # norm |alpha f - y| of the initial error, with outputs f, targets y, scale alpha
     first: float  # |D f|
-    second: float  # lower bound of the norm of the second derivative, |D^2 f|: the best of several gradient ascents
+    second: float  # lower bound of the norm |D^2 f| of the second derivative: the best of several gradient ascents
 
     @property
     def verdict(self) -> str:

@@ -111,8 +111,8 @@ def _all_layouts(shape: torch.Size, n: int) -> list[ExampleLayout]:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    if not a.is_floating_point():  # integer tensors, such as the indices of max-pooling, must agree exactly
+    if not a.is_floating_point():  # Integer tensors, such as the indices of max-pooling, must be equal.
         return torch.equal(a, b)
-    # half of the digits, because the summation order within an example may depend on the rest of the batch
+    # Half of the digits may differ, because the summation order within an example may depend on the other examples.
     scale = max(a.abs().max().item(), b.abs().max().item()) if a.numel() else 0.0
     return (a - b).abs().max().item() <= scale * torch.finfo(a.dtype).eps ** 0.5 if scale else True

@@ -139,6 +139,6 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
 
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
-            part.register_forward_hook(keep(name))  # never removed, because the module is a copy of the user's
+            part.register_forward_hook(keep(name))  # This hook is never removed, because the module is a private copy.
     activations[""] = output_tensor(run(module, x))
     return activations

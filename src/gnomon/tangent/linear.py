@@ -151,12 +151,12 @@ def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
 
 def _derivatives(f: Any, origin: dict[str, Tensor], direction: dict[str, Tensor], order: int) -> list[Tensor]:
     """Returns a function f and its directional derivatives up to an order, at the given parameters."""
-    if not origin:  # a module without parameters equals its expansion
+    if not origin:  # A module without parameters is equal to its Taylor expansion.
         return [f(origin)]
     g = directional_derivative(f, direction)
     try:
         terms = list(jvp(f, (origin,), (direction,)))
-    except NotImplementedError:  # weight_norm and some other operations have no forward-mode derivative
+    except NotImplementedError:  # weight_norm and some other operations have no forward-mode derivative.
         terms = [f(origin), g(origin)]
     for _ in range(order - 1):
         g = directional_derivative(g, direction)

@@ -26,7 +26,7 @@ def per_example(
     rows = sum(map(len, a1)) + (0 if same else sum(map(len, a2)))
     bytes_per_unit = rows * together * a1[0].shape[1] * a1[0].shape[3] * a1[0].element_size()
     chunk = max(1, min(units, min(workspace, SLICE_BYTES) // bytes_per_unit))
-    chunk = -(-units // -(-units // chunk))  # makes all slices nearly equal in size, so that none wastes memory
+    chunk = -(-units // -(-units // chunk))  # Makes all slices nearly equal in size, so that none wastes memory.
     shares = []
     for start in range(0, units, chunk):
         part = slice(start, start + chunk)
@@ -78,7 +78,7 @@ def gated_kernel(
     outputs = {"full": len(s1) ** 2, "diagonal": len(s1)}.get(mode, 1)
     bytes_per_unit = groups * a1[0].element_size() * ((len(one) + len(two)) * d + len(one) * len(two) * (1 + outputs))
     chunk = max(1, min(units, min(workspace, 2 * SLICE_BYTES) // bytes_per_unit))
-    # axes: outputs, examples, groups, units
+    # Both tensors have the axes (outputs, examples, groups, units).
     left, right = (torch.stack(s).unflatten(2, (groups, units)) for s in (s1, s2))
     shares = []
     for start in range(0, units, chunk):

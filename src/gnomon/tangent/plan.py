@@ -34,13 +34,13 @@ class KernelTerm:
     """One term of the tangent kernel: a group of parameters whose gradients are computed together."""
 
     layer: str
-    # form of the gradients: "matrix", "vector", "lookup", or "mixed" if the parameters are used in different forms
+    # Form of the parameters' gradients: "matrix", "vector", "lookup", or "mixed" if several uses have different forms.
     kind: str
     uses: tuple[int, ...]
     layouts: tuple[ExampleLayout, ...]
-    bias: bool = False  # whether a bias is included: one more input of the matrix, which is always 1
-    gated: bool = False  # whether outputs depend on this layer only through one pooled value per unit
-    places: tuple[Tensor, ...] = ()  # for "mixed": the indices in the parameter of the entries that each operation uses
+    bias: bool = False  # whether the matrix has the bias as one more input, which is always 1
+    gated: bool = False  # whether the outputs depend on this layer only through one pooled value per unit
+    places: tuple[Tensor, ...] = ()  # for kind "mixed": flat indices of the parameter entries that each operation uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class NTKPlan:
 
     signature: tuple[tuple[str, str, int], ...]
     terms: tuple[KernelTerm, ...]
-    others: dict[str, tuple[str, ...]]  # parameters that no rule covers, by layer
+    others: dict[str, tuple[str, ...]]  # names of the parameters that no rule covers, by layer
     outputs: int  # k
-    settled: bool  # whether no operation reorders examples depending on their values
-    activations: int  # bytes for one example: results of all operations, and neighborhoods of convolutions
-    gradients: int  # bytes for one example and one output: all gradients, and rows that must be held whole
+    settled: bool  # false if an operation reorders the examples depending on their values, such as a sort
+    activations: int  # bytes per example: results of all operations, and neighborhoods of convolutions
+    gradients: int  # bytes per example and output: all gradients, and rows that must be stored as a whole
 
 
 def make_plan(probe: Probe) -> NTKPlan:

@@ -29,7 +29,7 @@ class Probe:
     def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
         n = count(x)
         self.f, self.single = f, n == 1
-        # whether sizes of tensors show which axis holds the examples; checked again on larger blocks
+        # whether the sizes of tensors show which axis holds the examples; checked again on larger blocks
         self.shapes = shapes and n > TEST_EXAMPLES
         self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()

@@ -66,7 +66,7 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors |
         return parts[:, 0, 0] if layout.positions == 1 else parts.permute(0, 3, 1, 2, 4, 5).flatten(2, 4)
 
     def grads(layout: ExampleLayout, g: Tensor) -> Tensor:
-        # axes: examples, before, after, groups, units, sites
+        # The axes are (examples, before, after, groups, units, sites).
         parts = layout.split(g.flatten(2).unflatten(1, (groups, -1)))
         return parts[:, 0, 0].mT if layout.positions == 1 else parts.permute(0, 3, 1, 2, 5, 4).flatten(2, 4)
 
@@ -128,9 +128,9 @@ def _group_norm(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | 
 
 def _embedding(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors | None:
     if node._saved_scale_grad_by_freq:
-        return None  # this gradient depends on counts over the whole batch, which mixes the examples
+        return None  # The gradient is scaled by token counts of the whole batch, so examples are not independent.
     padding = node._saved_padding_idx
-    padding = padding - 2**64 if padding >= 2**63 else padding  # autograd stores -1 as an unsigned 64-bit integer
+    padding = padding - 2**64 if padding >= 2**63 else padding  # Autograd stores -1 as an unsigned 64-bit integer.
     return Lookup(node._saved_indices, padding, shape[0])
 
 

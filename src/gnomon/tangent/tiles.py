@@ -71,7 +71,7 @@ class TiledKernel:
         held: tuple[int, Block] | None = None
         for done, (i, j) in enumerate(steps):
             if held is None or held[0] != i:
-                held = None  # frees the memory of the last rows before the next are computed
+                held = None  # Frees the memory of the last block of rows before the next one is computed.
                 held = (i, self._block(first, i, sizes.block, self.small is not None and not self.small.second))
             one, other = held[1], first if second is None else second
             checked = self.small is not None and self.small.second and i == 0
@@ -116,7 +116,7 @@ class TiledKernel:
         first = [one.gradients(v) for v in cotangents]
         second = first if two is one else [two.gradients(v) for v in cotangents]
         for term in self.plan.terms:
-            # collects only the pooled gradients; the rest is the same for all outputs and added at the end
+            # Collects only pooled gradients here. The other factor is the same for all outputs and is added at the end.
             if term.gated:
                 for side, block, gradients in zip(gates[term.uses], (one, two), (first, second), strict=True):
                     side.extend(block.gates(term, g) for g in gradients)
@@ -153,7 +153,7 @@ class TiledKernel:
         return _Sizes(max(1, room // (2 * per_example)), together, left // 4)
 
     def _finish(self, result: dict[str, Tensor], n: int, m: int, k: int) -> Shares:
-        if not result:  # the outputs depend on none of the chosen parameters, so the kernel is zero
+        if not result:  # The outputs depend on none of the chosen parameters, so the tangent kernel is zero.
             like = next(iter(self.f.leaves.values()))
             result = {"": like.detach().new_zeros(_shape(self.mode, n, m, k))}
         order = {"full": (1, 3, 0, 2), "diagonal": (1, 2, 0)}.get(self.mode, (0, 1))

@@ -43,7 +43,7 @@ class Recorder:
         self.due = False
         self._record(0)
         if self.time is not None:
-            self.start = clock() - self.time.spent  # reading the data does not count as training time
+            self.start = clock() - self.time.spent  # The time for reading the data is not training time.
 
     def late(self) -> bool:
         """Whether the time budget is used up, except for the time of the last measurement."""

@@ -80,6 +80,6 @@ class ScheduledOptimizer(AbstractOptimizer):
         rule.move(parameters, slope, own, count)  # (1)
         if isinstance(scheduler, OneCycleLR | CyclicLR) or count % self.epoch == 0:
             with warnings.catch_warnings():
-                # the scheduler's own optimizer takes no steps, about which torch would warn
+                # Hides torch's warning that the optimizer took no steps: the schedule is only read, not used to train.
                 warnings.simplefilter("ignore", UserWarning)
                 scheduler.step()

@@ -151,7 +151,8 @@ def _copy_optimizer(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable
     """Returns a copy of an optimizer that holds other parameters."""
     twin = object.__new__(type(optimizer))
     memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
-    # A scheduler replaces ``step`` by a function tied to the original optimizer; the copy uses the method of the class.
+    # A scheduler replaces ``step`` by a function tied to the original optimizer. The copy uses its class's method
+    # instead.
     vars(twin).update(copy.deepcopy({k: v for k, v in vars(optimizer).items() if k != "step"}, memo))
     return twin
 

@@ -56,7 +56,7 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     """
     few = trial.few
     found = signal(trial.before, (few.x, trial.task.loss_targets(few.y)), loss=trial.task.loss)
-    # without the output layer, whose width the task fixes
+    # The output layer is left out, because the task fixes its width.
     weighted = [layer for layer in found.layers if layer.weighted][:-1]
     rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
     reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
@@ -95,7 +95,7 @@ def check_scale_invariance(trial: TrainingTrial) -> Judgment:
         for w, g in zip(weights, gradients, strict=True) if g is not None
     ]  # fmt: skip
     worst = max(cosines)
-    # tolerance: float32 rounding of the sums over parameters, and the epsilon inside the normalization
+    # The tolerance covers float32 rounding of sums over parameters, and the epsilon inside the normalization layer.
     allowed = 1e-3
     reason = f"In {len(cosines)} layers the cosine between the weights and their gradient is at most {worst:.2g}."
     return Judgment(Verdict.HOLDS if worst < allowed else Verdict.REFUTED, reason, (Value("largest cosine", worst),))
@@ -134,7 +134,7 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
     reason = (
         f"Reversing the order of the hidden units in {pairs} layers changes the outputs by {worst:.2g} of their size."
     )
-    rounding = 1e-4  # tolerance: float32 sums in another order, accumulated over layers
+    rounding = 1e-4  # relative tolerance for float32 sums in another order, accumulated over layers
     verdict = Verdict.HOLDS if worst < rounding else Verdict.REFUTED
     return Judgment(verdict, reason, (Value("largest change", worst), Value("pairs of layers", pairs)))
 
@@ -175,7 +175,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
         f"of spectral norms allows {bound:.4g}."
     )
     values = (Value("largest ratio", ratio), Value("product of norms", bound, obtained="upper bound"))
-    rounding = 1e-3  # tolerance: float32 rounding of the outputs of nearly equal inputs
+    rounding = 1e-3  # relative tolerance for float32 rounding of the outputs of two nearly equal inputs
     return Judgment(Verdict.HOLDS if ratio <= bound * (1 + rounding) else Verdict.REFUTED, reason, values)
 
 

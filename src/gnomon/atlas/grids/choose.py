@@ -76,7 +76,7 @@ def slider_values(name: str, default: Any) -> list[Any]:
 def _whole(name: str, default: int) -> list[int]:
     if default <= LARGEST_COUNTED_NUMBER:
         return [value for value in range(default - 2, default + 5) if value >= 1]
-    if default & (default - 1) == 0:  # the default is a power of two
+    if default & (default - 1) == 0:  # true if the default is a power of two
         return [int(default * factor) for factor in POWERS]
     rounded = {int(float(f"{factor * default:.2g}")) for factor in FACTORS}
     return sorted({default, *(value for value in rounded if value >= 1)})
@@ -115,5 +115,5 @@ def values_that_violate_premise(claim: Claim, name: str, parameters: Mapping[str
 def _breaks(claim: Claim, parameters: Mapping[str, Any]) -> bool:
     try:
         return any(premise.check(parameters) is False for premise in claim.premises)
-    except Exception:  # the premise may raise any error at such a value; then it counts as undecided
+    except Exception:  # A premise may raise any error at an extreme value. It then counts as undecided.
         return False

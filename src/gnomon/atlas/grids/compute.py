@@ -104,7 +104,7 @@ def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcom
         try:
             with limit:
                 return run(claim, settings, clock=clock)
-        except Exception:  # values far from the default may raise any error
+        except Exception:  # A claim may raise any error if a parameter is far from its default.
             return None
 
 

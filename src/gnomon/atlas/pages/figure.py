@@ -222,7 +222,7 @@ def _bars(chart: dict[str, Any], view: ChartView) -> str:
         if value is not None:
             shown = plain_number(float(f"{value:.3g}"))
             parts.append(f'<text x="{max(x(0), x(value)) + 5:.1f}" y="{top + 0.28 * step + 5:.1f}">{shown}</text>')
-        if whole and whole[i] != cut[i]:  # too long for the picture: cut, with its number
+        if whole and whole[i] != cut[i]:  # Shows the value as a number next to a bar that is too long for the picture.
             shown = f"… {plain_number(float(f'{whole[i]:.3g}'))}"
             parts.append(f'<text x="{max(x(0), x(cut[i])) + 5:.1f}" y="{top + 0.72 * step + 5:.1f}">{shown}</text>')
     return "".join(parts)

@@ -22,7 +22,7 @@ def formula_html(tex: str, display: Literal["block", "inline"] = "block") -> str
     """
     try:
         from latex2mathml.converter import convert
-    except ImportError:  # the extra "atlas" is not installed; show the formula as text
+    except ImportError:  # The optional extra "atlas" for formulas is not installed, so the formula is shown as text.
         return f"<code>{escape(tex)}</code>"
     html = str(convert(tex.replace("<", r"\lt ").replace(">", r"\gt "), display=display))
-    return html.replace(">\\", ">")  # names that the converter does not know, such as \arg, keep their backslash
+    return html.replace(">\\", ">")  # Removes the backslash of names that the converter does not know, such as \arg.

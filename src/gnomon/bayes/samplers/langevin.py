@@ -87,7 +87,7 @@ class Langevin(Record, AbstractSampler):
     def _overdamped_steps(
         self, density: LogDensityWithGradient, start: Tensor, warmup: int, generator: torch.Generator
     ) -> Iterator[SamplerStep]:
-        x, size = start.clone(), StepSize(self.step, 0.574)  # 0.574 is the optimal acceptance rate in high dimensions
+        x, size = start.clone(), StepSize(self.step, 0.574)  # 0.574 is the best acceptance rate for many parameters
         value, gradient = density(x)
         for t in count():
             e = size.now

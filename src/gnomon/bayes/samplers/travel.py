@@ -67,7 +67,7 @@ class PathStatistics:
         start = torch.zeros(1, dtype=times.dtype)
         curve = torch.cat([start.expand(1, carried.shape[1]), carried])
         mean = torch.cumulative_trapezoid(curve, torch.cat([start, times]), dim=0) / times[:, None]
-        # number of draws that are worth one independent draw
+        # Divides by the number of draws that are worth as much as one independent draw.
         linear, square = ((2 - mean) / mean.clamp(min=1e-12)).chunk(2, dim=1)
         rate = 1 / (linear + square).max(1).values / (times / 2 / step + 0.5).clamp(min=1)  # (2)
         place = int(rate.argmax())

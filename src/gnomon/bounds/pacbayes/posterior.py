@@ -75,7 +75,7 @@ class GaussianWeights:
             for name, p in own.items():
                 means[name] = p.detach().clone()
                 stds[name] = torch.full_like(p, deviation / fan**0.5).detach()
-                scales[name] = float(stds[name].flatten()[0])  # read back after rounding to the dtype of the weights
+                scales[name] = float(stds[name].flatten()[0])  # read back, because the weights' dtype rounds it
         if not means:
             fix = "Pass a module with nn.Linear or nn.Conv layers whose weights are plain parameters"
             raise InputError("no layer is Linear or Conv", accepted="a module with weights to randomize", fix=fix)

@@ -134,7 +134,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
     table = parts[0].detach().cpu().double()
     spread, mean = table.std(0, correction=0), table.mean(0)
     size = table.abs().max(0).values
-    varies = spread > 1e-9 * size  # float32 rounding gives constant columns a relative spread of about 1e-8
+    varies = spread > 1e-9 * size  # Columns that are constant up to float32 rounding have a relative spread of 1e-8.
     constant = tuple((~varies).nonzero()[:, 0].tolist())
     filled = bool((size[~varies] > 0).any())
     if not bool(varies.any()):
@@ -153,7 +153,7 @@ def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tupl
     """Returns pairs of columns that are copies of each other: their correlation is 1 or -1 up to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]
-    # 1 - |correlation| of equal columns is below 1e-9, the squared float32 rounding
+    # Columns count as equal if 1 - |correlation| is below 1e-9; the square of float32 rounding is smaller.
     same = ((z.mT @ z / len(z)).abs() > 1 - 1e-9).triu(1)
     found: dict[int, int] = {}
     for i, j in same.nonzero().tolist():

@@ -173,7 +173,7 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
     votes = leave_one_out_kernel_predictions(both, table, seed=seed, examples_per_fit=EXAMPLES_PER_FIT, max_fitted=n)
     train, chance = _score(votes[:n], table[:n])
     within, chance_test = None, 1.0
-    # train labels look unrelated to the inputs, so test whether the test labels are related
+    # The training labels look unrelated to the inputs, so this tests whether the test labels are related to them.
     if train < GUESSING_Z * chance and n >= m:
         within, chance_test = _score(
             leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, examples_per_fit=EXAMPLES_PER_FIT),

@@ -86,5 +86,5 @@ def input_conditioning(data: Any) -> InputConditioning:
 def _condition(x: Tensor) -> float:
     full = torch.cat([x, torch.ones(len(x), 1, dtype=x.dtype)], 1)
     values = torch.linalg.svdvals(full).square()
-    kept = values[values > 1e-14 * values[0]]  # ignore directions in which the data do not vary
+    kept = values[values > 1e-14 * values[0]]  # Leaves out directions in which the data do not vary.
     return float(kept[0] / kept[-1])  # (1)

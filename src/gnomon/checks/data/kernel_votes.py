@@ -60,7 +60,7 @@ def leave_one_out_kernel_predictions(
     """
     generator = torch.Generator().manual_seed(check_seed(seed))
     n = len(x) if max_fitted is None else max_fitted
-    # double precision, because distances of close rows cancel in float32
+    # Double precision, because the distance between nearly equal rows loses all digits in float32.
     order, x = torch.randperm(n, generator=generator), x.double()
     parts = order.tensor_split(-(-n // examples_per_fit))
     few = x[order[:RIDGE_EXAMPLES]]

@@ -109,7 +109,7 @@ class DataLeaks(Result):
             return ()
         inherited = (
             self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
-        )  # as many copies within train: a property of the data, not of the split
+        )  # Train contains as many copies within itself, so copies belong to the data, not to the split.
         row = kinds.LEAKED_TEST
         if inherited:
             row = kinds.REPEATED_IN_TEST if self.rich and self.share >= LARGE_SHARE else kinds.REPEATED_EXAMPLES

@@ -110,6 +110,6 @@ def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor)
     try:
         with torch.no_grad():
             value = float(loss(outputs, y).double().mean())
-    except Exception:  # the loss may accept only outputs or targets between 0 and 1
+    except Exception:  # The loss may accept only outputs or targets between 0 and 1, and raise any error for others.
         return None
     return value if value == value and abs(value) != torch.inf else None

@@ -90,5 +90,5 @@ def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
     place = int(factors.argmax())
     if float(factors[place]) < MIN_FACTOR or float(distance[place]) < MIN_Z:
         return None
-    rounding = 1 - 1e-9  # slightly less than the distance of the outlier, so that the outlier itself counts
+    rounding = 1 - 1e-9  # The radius is slightly below the outlier's distance, so that the outlier itself is counted.
     return center, rounding * float(distance[place]) * (high - low), float(factors[place])

@@ -96,7 +96,7 @@ def _correlation(column: Tensor) -> float:
     if len(values) < 2:
         return 0.0
     counts = torch.bincount(places).double()
-    ranks = (counts.cumsum(0) - (counts - 1) / 2)[places]  # equal values share their mean rank
+    ranks = (counts.cumsum(0) - (counts - 1) / 2)[places]  # Equal values get the mean of their ranks.
     rows = torch.arange(1, n + 1, dtype=torch.float64)
     ranks, rows = ranks - ranks.mean(), rows - rows.mean()
     return float((ranks * rows).sum() / (ranks.norm() * rows.norm()))  # (2)

@@ -106,7 +106,7 @@ def example_hashes(x: Inputs) -> list[bytes]:
     parts = []
     for t in tensors(x):
         numbers = t.detach().cpu()
-        # adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes
+        # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes and equal hashes.
         numbers = numbers.double() + 0.0 if t.is_floating_point() else numbers.long()
         parts.append(numbers.reshape(len(t), -1).contiguous().numpy())
     return [hashlib.blake2b(b"".join(p[i].tobytes() for p in parts), digest_size=16).digest() for i in range(count(x))]

@@ -150,7 +150,8 @@ class DataShift(Result):
         little.
         """
         found = []
-        # if class frequencies differ, they already explain the shift of the inputs
+        # If class frequencies differ, they already explain a shift of the inputs, so only the class frequencies are
+        # reported.
         if self.inputs_shifted and not self.classes_shifted:
             evidence = Value("pairs distinguished", self.auc), Value("p-value", self.p_value)
             row = kinds.TRAIN_TEST_SHIFT if self.auc >= LARGE_AUC else kinds.SMALL_SHIFT

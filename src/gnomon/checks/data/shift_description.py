@@ -113,7 +113,7 @@ def _quantities(train: Inputs, test: Inputs) -> dict[str, tuple[Tensor, Tensor]]
         return None
     if train.dim() < 2 or train.shape[1:] != test.shape[1:] or min(len(train), len(test)) < MIN_EXAMPLES:
         return None
-    # the time axis of (n, time, channels), or the last axis of an image or series
+    # Chooses the time axis of inputs of shape (n, time, channels), or the last axis of an image or a series.
     axis = 1 if train.dim() == 3 else train.dim() - 1
     if train.shape[axis] < MIN_LENGTH:
         return None

@@ -56,7 +56,7 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
     low, high = SPREADS
 
     evidence = (Value("spread of the targets", size), Value("mean of the targets", center))
-    if len(table) < 2:  # the standard deviation needs two targets
+    if len(table) < 2:  # A standard deviation needs at least two targets.
         return ()
     if size == 0.0:
         return (Finding(kinds.CONSTANT_TARGETS, "labels", {"center": center}, evidence),)

@@ -119,7 +119,7 @@ def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
     classes = None
     if y is not None and are_classes(y):
         classes = torch.unique(y.long(), return_inverse=True)[1]
-    # appends real targets to the rows, with the same total weight as all inputs
+    # Appends numeric targets to the rows of inputs, weighted so that targets and inputs count equally.
     elif y is not None and y.is_floating_point():
         table = y.float().reshape(len(y), -1)
         scale = rows.std(0, correction=0).norm() / table.std(0, correction=0).norm().clamp_min(1e-12)

@@ -71,7 +71,7 @@ def void_label_findings(
     try:
         with torch.enable_grad():
             gradient = torch.autograd.grad(loss(f, y).mean(), f)[0]
-    except Exception:  # losses such as cross-entropy reject labels that are not classes
+    except Exception:  # Losses such as cross-entropy raise an error for labels that are not classes.
         return (Finding(kinds.VOID_LABEL_REFUSED, "labels", {"label": label, "share": share}, evidence),)
     axis = next((a for a in range(1, f.dim()) if f.shape[:a] + f.shape[a + 1 :] == y.shape), None)
     if axis is None:

@@ -95,6 +95,6 @@ def _z(errors: Tensor, inside: Tensor) -> float | None:
     if n < MIN_IN_SEGMENT or m < MIN_IN_SEGMENT or n > MAX_SEGMENT_SHARE * len(errors):
         return None
     one, other = errors[inside], errors[~inside]
-    pooled = errors.var() * 1e-3  # keeps z finite if all errors inside and outside are equal
+    pooled = errors.var() * 1e-3  # keeps the z-score finite if all errors inside and outside are equal
     spread = (one.var() + pooled) / n + (other.var() + pooled) / m
     return float((one.mean() - other.mean()) / spread.clamp_min(1e-300).sqrt())

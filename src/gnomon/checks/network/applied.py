@@ -57,7 +57,7 @@ def implicit_activation_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> s
         ):
             return "softmax"
         return "sigmoid" if _flattens(loss, outputs, y) else ""
-    except Exception:  # a loss that rejects outputs outside [0, 1], like BCELoss, applies no activation itself
+    except Exception:  # A loss such as BCELoss, which rejects outputs outside [0, 1], applies no activation of its own.
         return ""
 
 
@@ -101,7 +101,7 @@ def predictions_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> Callable[
         if not bool(((outputs >= 0) & (outputs <= 1)).all()):
             return None
         near, middle, far = (_value(loss, 0.5 + c * (y - 0.5), y) for c in (0.9, 0.0, -0.9))
-    except Exception:  # the loss does not accept such outputs
+    except Exception:  # The loss raises an error for these trial outputs, so nothing is known.
         return None
     return torch.clone if near < middle < far else None
 
@@ -136,7 +136,7 @@ def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
 
 def _value(loss: Function, f: Tensor, y: Tensor) -> float:
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which another finding reports
+        warnings.simplefilter("ignore")  # Hides torch's warning about broadcasting, which another finding reports.
         return float(loss(f, y))
 
 

@@ -54,7 +54,7 @@ def copy_with_batch_norm_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     norms = [model.get_submodule(name) for name in fresh]
     for part in norms:
         assert isinstance(part, BATCH_NORMS)
-        part.momentum = 1.0  # with momentum 1 the running statistics become the statistics of this batch (1)
+        part.momentum = 1.0  # With momentum 1, the running statistics become the statistics of this batch (1)
         part.train()
     with random_state(0), torch.no_grad():
         run(model, x)

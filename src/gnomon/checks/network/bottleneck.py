@@ -55,7 +55,7 @@ def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     with preserve(module, seed=0, grad=False):
         f = run_to_rows(module, few)
         if f.shape[1] == sum(t[0].numel() for t in tensors(few)):
-            return ()  # an autoencoder is narrow by design
+            return ()  # The network returns as many numbers as it gets: an autoencoder, which is narrow on purpose.
         widths = _widths(module, few)
         narrow = sorted((width, name) for name, width in widths.items() if _is_narrow(width, f.shape[1]))
         spread = float((f - f.mean(0)).abs().max())

@@ -36,12 +36,12 @@ def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tenso
     if f.shape == y.shape or f.numel() != y.numel() or len(f) < 2 or not y.is_floating_point():
         return ()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which the finding replaces
+        warnings.simplefilter("ignore")  # Hides torch's warning about broadcasting, which this finding replaces.
         try:
             given, meant = float(loss(f, y)), float(loss(f.reshape(y.shape), y))
-        except Exception:  # the loss raises an error for these shapes, so the user will see the problem
+        except Exception:  # The loss raises an error for outputs of another shape, so the user will see the problem.
             return ()
-    # equal apart from rounding, which depends on the order of the sum
+    # The two losses are equal except for rounding, which depends on the order of summation.
     if isclose(given, meant, rel_tol=1e-4, abs_tol=1e-12):
         return ()
 

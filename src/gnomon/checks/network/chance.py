@@ -92,7 +92,7 @@ def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
         sizes.append(0 if parameter is None else parameter.numel())
 
     with preserve(module, grad=False, seed=0):
-        run(module, x)  # lazy layers get their parameters in the first pass
+        run(module, x)  # Lazy layers get their parameters in the first forward pass.
         handle = register_module_parameter_registration_hook(count_new)
         try:
             run(module, x)
@@ -122,7 +122,7 @@ class _Calls(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if (kwargs or {}).get(
             "training", True
-        ):  # dropout layers call the function also in eval mode, in which it does nothing
+        ):  # Dropout layers call the dropout function also in eval mode, in which it changes nothing
             self.names.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 
@@ -131,11 +131,11 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
     n = count(few)
     if n < 3:
         return ()
-    # compares the second half, because a recurrence over examples does not change the first outputs
+    # Compares the second half of the outputs: a recurrence over examples would not change the first ones.
     part = slice(n // 2, n)
     try:
         alone = _outputs(module, take(few, part), 0)
-    except Exception:  # the network runs only with this batch size, which other checks report
+    except Exception:  # The network accepts only this batch size, which other checks report.
         return ()
     apart = relative_output_distance(first[part], alone) if len(alone) == n - n // 2 else 0.0
     if apart <= OUTPUT_TOLERANCE:
@@ -159,7 +159,7 @@ def relative_output_distance(a: Tensor, b: Tensor) -> float:
     spread = float((a - a.mean(0)).abs().max())
     size = max(
         spread, rounding / OUTPUT_TOLERANCE * float(a.abs().max()), 1e-30
-    )  # not less than rounding errors, because nearly constant outputs differ only by rounding
+    )  # At least as large as rounding errors, because nearly constant outputs differ only by rounding
     return float((a - b).abs().max()) / size  # (1)
 
 

@@ -176,7 +176,7 @@ def normalized_output_findings(training_outputs: Tensor, y: Tensor) -> tuple[Fin
     axis = 0 if "Batch" in last_operation(training_outputs) else 1
     mean, deviation = float(f.mean(axis).abs().max()), f.std(axis, correction=0)
     if mean > 1e-3 or f.shape[axis] < 2 or float((deviation - 1).abs().max()) > MAX_DEVIATION_FROM_ONE:
-        return ()  # the normalization has weights of its own
+        return ()  # The outputs are not standardized, so the normalization has a scale or shift of its own.
     target_mean, target_deviation = float(y.mean()), float(y.std())
     fits = abs(target_mean) < 0.2 * max(target_deviation, 1.0) and 0.5 < target_deviation < 2.0
     if fits:
@@ -214,7 +214,7 @@ def custom_loss_findings(
     first = (
         columns_before_concatenation(outputs, targets.shape[1]) if targets.dim() == 2 and outputs.dim() == 2 else None
     )
-    if first is not None:  # outputs are concatenated and the targets belong to the first columns
+    if first is not None:  # The network concatenates several outputs, and the targets belong to its first columns.
         loss, outputs = partial(_on_first_columns, loss, outputs[:, targets.shape[1] :].detach()), first
     name = LOSSES.get(getattr(loss, "__name__", type(loss).__name__), "")
     name = name or BY_FUNCTION.get(implicit_activation_of_loss(loss, outputs, targets), "")

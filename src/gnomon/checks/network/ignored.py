@@ -76,7 +76,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
             id(t) for name in TARGET_ARGUMENT_NAMES for t in tensors(x.get(name) if isinstance(x, Mapping) else None)
         }
         for i, t in enumerate(parts):
-            # skips inputs that are targets, which a network may use only in its own loss
+            # Skips inputs that are also targets, because a network may use those only in its own loss.
             if id(t) in targets:
                 continue
             found += _part(module, x, i, t, seen[i], first, several=len(parts) > 1)
@@ -102,7 +102,7 @@ def _with_nonzero_weights(module: nn.Module) -> nn.Module:
     with torch.no_grad():
         for name in asleep:
             own[name].fill_(0.1)
-            own[name].view(-1)[::2] *= -1  # alternating signs, because equal rows would cancel in a normalization layer
+            own[name].view(-1)[::2] *= -1  # Signs alternate, because a normalization layer would remove a constant.
     return copy
 
 

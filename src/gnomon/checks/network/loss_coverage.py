@@ -66,7 +66,7 @@ def loss_coverage_findings(
             warnings.simplefilter("ignore")
             wrong = _slopes(loss, _wrong_outputs(outputs, classes), y)
             equal = _slopes(loss, torch.zeros_like(outputs), y)
-    except Exception:  # the loss accepts no such outputs, probabilities for example
+    except Exception:  # The loss raises an error for these outputs, for example if it expects probabilities.
         return ()
     if wrong is None or not bool(wrong.any()):
         return ()

@@ -54,14 +54,14 @@ def loss_direction_findings(
         return ()
     try:
         with warnings.catch_warnings(), torch.enable_grad():
-            warnings.simplefilter("ignore")  # hides torch's warning about broadcasting, which another finding reports
+            warnings.simplefilter("ignore")  # Hides torch's warning about broadcasting, which another finding reports.
             slope = _slope(loss, f, y)
             if slope is None or not bool(slope.isfinite().all()):
                 return ()
             if not bool(slope.any()) and not _depends_on_outputs(loss, f + torch.randn_like(f), y):
                 return (Finding(kinds.CONSTANT_LOSS, "loss", {"examples": len(f)}, (), 0.0),)
             return _classes(slope, y) if not y.is_floating_point() else _numbers(loss, f, y)
-    except Exception:  # the loss raises an error for these outputs, which training reports
+    except Exception:  # The loss raises an error for these outputs, which the training section reports.
         return ()
 
 

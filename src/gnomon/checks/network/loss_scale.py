@@ -47,12 +47,12 @@ def loss_scale_findings(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tenso
     ):
         return ()
     far = 3 * float(y.abs().max()) + 1
-    f = f / f.std() * y.std()  # of the size of the targets, so that rounding does not matter
+    f = f / f.std() * y.std()  # The trial outputs get the spread of the targets, so that rounding does not matter.
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             given, moved, other = (float(loss(t, y)) for t in (f, 2 * f + far, f.roll(1, 0)))
-    except Exception:  # the loss does not accept these outputs, which training reports
+    except Exception:  # The loss raises an error for these outputs, which the training section reports.
         return ()
     close = SAME_LOSS * max(abs(given), 1e-6)
     if abs(moved - given) > close or abs(other - given) <= close:  # (1); a loss that never changes is another problem

@@ -195,7 +195,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     at = _inside(fixed)
     chi = _chi(phi, weight_std, at, 1.0)  # (4)
     slope = weight_std**2 * float(phi.square_slope(_number(at)).detach())
-    # corrects the slopes if the variance was clipped to the allowed range; 1 at a fixed point
+    # Corrects the slopes if the variance was clipped to the allowed range. At a fixed point this factor is 1.
     shrink = at / _variance(phi, weight_std, bias_std, at)
     c = _fixed_correlation(phi, weight_std, bias_std, at, chi * shrink)
     turn = _chi(phi, weight_std, at, c) * shrink  # (3)
@@ -251,7 +251,7 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
         return _variance(phi, w, b, at) / at - 1
 
     start = grows(q)
-    if abs(start) < 1e-10:  # the start is a fixed point already, as all variances of a critical ReLU network are
+    if abs(start) < 1e-10:  # The start is a fixed point, as every variance is in a critical ReLU network.
         return q
     factor, near = 2.0 if start > 0 else 0.5, q
     while ZERO_VARIANCE < near < INFINITE_VARIANCE and grows(factor * near) * start > 0:
@@ -270,7 +270,7 @@ def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float)
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Returns a root of a function on [low, high] by Brent's method; the better end if the sign does not change."""
-    from scipy.optimize import brentq  # scipy is slow to import and needed only here
+    from scipy.optimize import brentq  # imported here, because scipy is slow to import and rarely needed
 
     at_low, at_high = function(low), function(high)
     if at_low * at_high > 0:

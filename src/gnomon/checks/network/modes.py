@@ -62,7 +62,8 @@ def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     if not drops or count(x) < 8:
         return ()
     with preserve(module, grad=False):
-        # all submodules in train mode, because attention in eval mode skips its inner dropout
+        # Puts all submodules except batch norms into train mode, because attention in eval mode skips its inner
+        # dropout.
         for part in module.modules():
             part.training = not isinstance(part, BATCH_NORMS)
         drawn = torch.stack([_outputs(module, x, seed) for seed in range(TRAINING_PASSES)])

@@ -74,8 +74,8 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
     with preserve(first, grad=False), capture(first, names) as kept:
         run(first, take(inputs, slice(0, 1)))
-        # drops layers that were never called; attention reads its output layer's weights without calling the
-        # layer
+        # Leaves out layers that were never called. Attention reads its output layer's weights without calling the
+        # layer.
         names = [name for name in names if name in kept]
     if not names:
         raise InputError(

@@ -76,7 +76,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
     if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
-    model = copy_module(module).eval()  # a copy, because batch norm in training mode changes its buffers
+    model = copy_module(module).eval()  # A copy is used, because batch norm in training mode changes its buffers.
     with random_state(0), torch.no_grad():
         running = map_tensors(Tensor.clone, run(model, x))
         for part in model.modules():
@@ -84,7 +84,7 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
         returned = run(model, x)
     a, b = _losses(loss, running, y), _losses(loss, returned, y)
     if not isinstance(returned, Tensor) and not bool((a != a[0]).any() | (b != b[0]).any()):
-        return ()  # the model computed one loss for all examples, so (1) has no standard error
+        return ()  # The model returned one loss for all examples, so the difference (1) has no standard error.
     d, error = float((a - b).mean()), float((a - b).std()) / len(y) ** 0.5
     if not (d > DISAGREEMENT_Z * error and d > MIN_RELATIVE_LOSS_RISE * float(b.mean()) and d > MIN_LOSS_RISE):  # (1)
         return ()

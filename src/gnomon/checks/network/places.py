@@ -106,7 +106,7 @@ class _ShuffledPositions:
             return output
         order = torch.randperm(positions, generator=torch.Generator().manual_seed(0)).to(output.device)
         moved = output.flatten(-2)[..., order].reshape(output.shape)
-        # a layer that outputs zeros gives the same maps in any order and does not count
+        # Counts the call unless the layer's output is zero, because zero maps look the same in any order.
         self.calls += bool((moved != output).any())
         return moved
 
@@ -134,7 +134,7 @@ def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
             f = run_to_rows(module, few)
             cut = torch.cat([run_to_rows(module, few[i : i + 1, : few.shape[1] - int(padded[i])]) for i in chosen])
             whole = torch.cat([run_to_rows(module, few[i : i + 1]) for i in chosen])
-    except Exception:  # the network accepts only one length
+    except Exception:  # The network accepts inputs of one length only.
         return ()
     spread = max(float((f - f.mean(0)).double().abs().max()), SAME_OUTPUTS * float(f.double().abs().max()), 1e-30)
     change = float((cut - whole).double().abs().max()) / spread

@@ -134,7 +134,8 @@ def _find_unused(
         return []
     size = _sizes([n for name in unused for n in parts[name]], own)
     listed = ", ".join(f"'{n}'" for n in sorted(unused)[:4])
-    # A parameter that a method reads may be used only in some batches, such as the token for a missing condition.
+    # A small parameter may be used only in some batches, such as the embedding of a missing condition in a diffusion
+    # model.
     few = size < MIN_UNUSED_SHARE * _sizes(own, own)
     sometimes = few or all(_is_read(module, name) for name in unused)
     row = kinds.SOMETIMES_UNUSED if sometimes else kinds.UNUSED_PARAMETERS
@@ -223,10 +224,10 @@ def loss_gradients(
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean()))
     ['bias', 'weight']
     """
-    module = copy_module(module).train()  # a copy, because batch norm in training mode changes its buffers
+    module = copy_module(module).train()  # A copy is used, because batch norm in training mode changes its buffers.
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
-        # hides torch's warning about shapes, which another finding reports
+        # Hides torch's warning about different shapes, which another finding reports.
         warnings.filterwarnings("ignore", message="Using a target size")
         value = loss(run(module, x), y)
         if not value.requires_grad:

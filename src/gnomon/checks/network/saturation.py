@@ -50,7 +50,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
-        out = next(iter(tensors(out)))  # recurrent layers return (all states, last state); takes the first
+        out = next(iter(tensors(out)))  # A recurrent layer returns (all states, last state); this takes all states.
         edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))

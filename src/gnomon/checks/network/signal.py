@@ -192,7 +192,7 @@ class _Sums:
         if real:
             self.squares = (self.squares or 0.0) + n * float(real[0].detach().double().square().mean())
         self.differentiable = self.differentiable and value.requires_grad and bool(value.detach().isfinite())
-        if self.differentiable:  # parameters need gradients so that hooks on layer outputs receive them
+        if self.differentiable:  # Hooks on layer outputs get gradients only if parameters need them.
             leaves = list(f.leaves.values())
             passed = torch.autograd.grad(value, [*leaves, *real], allow_unused=True)[: len(leaves)]
             for w, g in zip(leaves, passed, strict=True):

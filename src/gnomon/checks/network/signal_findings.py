@@ -78,9 +78,10 @@ def signal_findings(
     """
     findings = _not_finite(layers) + _inputs(input_mean_square)
     zero = _zero(layers)
-    # Embeddings have unused rows and no layer before them, so their weights do not describe the signal.
+    # Embeddings are left out: no layer comes before them, and their unused rows would distort the size of their
+    # weights.
     weighted = [layer for layer in layers if layer.weighted and layer.finite and not _is_embedding(layer)]
-    if not zero:  # with zero weights, changes in later layers are only their effects
+    if not zero:  # If some weights are zero, changes in later layers are only a consequence of these.
         findings += _change(weighted, "activation", weight_variance) + _change(
             weighted, "update", weight_variance
         ) or _narrow(weighted)
@@ -116,7 +117,7 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
         if layer.zero and all(not g for g in before) and not (not before and _varies_after(layers, i)):
             last = not any(
                 other.weighted for other in layers[i + 1 :]
-            )  # the layer itself gets a gradient, so its zero weights change in the first step
+            )  # Some layer gets a gradient, so its zero weights change in the first step, and training starts
             row = network.ZERO_LAST_LAYER if last else network.ZERO_WEIGHTS
             findings.append(Finding(row, layer.name, {"layer": layer.kind}))
     return findings
@@ -127,7 +128,7 @@ def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
     layer.
     """
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
-    # one strong layer is enough: it may be one of several heads
+    # One later layer with a strong signal is enough, because the network may have several heads.
     strong = any((other.activation or 0.0) > 1 / MAX_SIGNAL_CHANGE_OVER_LAYERS for other in later)
     return bool(later) and later[-1].dead != 1 and strong
 
@@ -149,7 +150,7 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
     group = max(1, len(logs) // 3)
     reached = (
         max(logs[-group:]) if total < 0 else min(logs[-group:])
-    )  # a signal that reaches the end by another path has not vanished
+    )  # A signal that reaches the output on another path, such as a skip connection, has not vanished
     trend = reached - median(logs[:group])
     if (
         abs(total) <= log(MAX_SIGNAL_CHANGE_OVER_LAYERS)
@@ -159,7 +160,8 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
         return []
     at = max(range(len(steps)), key=lambda i: steps[i] * (1 if total > 0 else -1))
     alone = abs(steps[at]) > abs(total) / 2 and len(steps) > 1
-    # Between two layers, the later one changes the gradient, and the one after the first changes the signal.
+    # Between two layers, the backward pass of the later one changes the gradient; the forward pass of the earlier one
+    # changes the signal.
     name = order[at if backwards else at + 1].name if alone else ""
     values = {
         "total": exp(total),
@@ -203,7 +205,7 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
         ):
             continue
         reached = [other.gradient * other.size for other in layers[:i] if other.gradient is not None]
-        # only if no skip connection carries the gradient around the layer
+        # True only if no skip connection carries the gradient past the layer.
         if reached and max(reached) < passed * layer.size / MAX_SIGNAL_CHANGE_OVER_LAYERS:
             share = max(layer.activation / before, SMALLEST_POSITIVE)
             evidence = Value("share of the signal", share), Value("accepted share", 1 / MAX_SIGNAL_CHANGE_OVER_LAYERS)
@@ -215,21 +217,21 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
     """Returns a finding for the first layer with too many dead units."""
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
-    )  # before the first layer with weights, a constant unit is a constant column of the data
+    )  # In layers before the first one with weights, a constant unit means a constant column of the data
     for i, layer in enumerate(layers[first:], start=first):
-        # Constant units of an embedding do no harm if all examples share the token, such as one token type.
+        # An embedding's units may be constant if all examples have the same token, such as one token type for all.
         counted = layer.units > 1 and layer.kind != "Flatten" and not layer.zero
         counted = counted and not _is_embedding(layer)
-        # A normalization layer may start with zero scale, as the last one in a residual branch often does.
+        # A normalization layer may start with scale zero, as the last one of a residual branch often does.
         counted = counted and not ("Norm" in layer.kind and layer.activation == 0)
         alike = layer.correlation is not None and layer.correlation > MAX_INPUT_CORRELATION
         accepted = (
             min(MAX_DEAD_SHARE_OF_SIMILAR_INPUTS, MAX_DEAD_SHARE + 2 * layer.units**-0.5) if alike else MAX_DEAD_SHARE
         )
         if layer.dead is not None and layer.dead > accepted and counted:
-            fed = layer.weighted or "Norm" in layer.kind  # layers without weights are constant if their input is
+            fed = layer.weighted or "Norm" in layer.kind  # Layers without weights are constant if their input is.
             if layer.dead == 1 and fed and _varies_after(layers, i):
-                continue  # the layer's input is the same for all examples by design, such as a learned token
+                continue  # The layer's input is the same for all examples on purpose, such as a learned class token.
             whole = network.CONSTANT_LAYER if fed else network.DEAD_LAYER
             values = {"share": layer.dead, "units": layer.units, "layer": layer.kind}
             evidence = Value("share of dead units", layer.dead), Value("accepted share", accepted)
@@ -238,7 +240,8 @@ def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _merge(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    # Only before the last layer, whose bias alone can make its few outputs similar for all inputs.
+    # Only layers before the last one with weights count. The bias alone may make the few outputs of the last one
+    # similar.
     weights = [i for i, layer in enumerate(layers) if layer.weighted]
     before = layers[: weights[-1]] if weights else ()
     known = [layer for layer in before if layer.correlation is not None and layer.units > 1]

@@ -63,7 +63,7 @@ def initial_loss_findings(
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             start = float(loss(outputs.detach(), y))
-    except Exception:  # the loss does not accept these outputs, which training reports
+    except Exception:  # The loss raises an error for these outputs, which the training section reports.
         return ()
     if not isfinite(start) or 0 <= start <= MAX_RATIO_TO_CROSS_ENTROPY * max(cross_entropy, guess):
         return ()

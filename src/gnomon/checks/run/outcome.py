@@ -130,7 +130,7 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
     explained = (
         found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
-    )  # then different class frequencies in train and test explain the gap
+    )  # Then different class frequencies in training and test data explain the gap in accuracy
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
     advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")

@@ -69,7 +69,7 @@ def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ..
         return ()
     rates = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # hides torch's warning that no optimizer step came before
+        warnings.simplefilter("ignore")  # Hides torch's warning that the schedule stepped before the optimizer.
         for _ in range(epochs):
             rates.append(float(optimizer.param_groups[0]["lr"]))
             made.step()

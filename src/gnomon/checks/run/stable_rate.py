@@ -32,7 +32,7 @@ def stable_rate_findings(lr: float, momentum: float, largest_stable_lr: float) -
     values = {"lr": lr, "limit": largest_stable_lr, "half": 0.5 * largest_stable_lr}
     if lr > largest_stable_lr:
         return (Finding(kinds.ABOVE_STABLE, "optimizer", {**values, "ratio": lr / largest_stable_lr}, evidence),)
-    # momentum beta multiplies the effective learning rate by 1 / (1 - beta)
+    # Momentum beta multiplies the effective learning rate by 1 / (1 - beta).
     pace = lr / (1 - momentum) / (largest_stable_lr / (1 + momentum))
     if pace >= SMALL_SHARE:
         return ()

@@ -83,7 +83,7 @@ def learning_rate_findings(
     smaller = {c: g for c, g in loss_falls.items() if c < 1 and isfinite(g)}
     larger = {c: g for c, g in loss_falls.items() if c > 1 and isfinite(g)}
     factor, best = max(smaller.items(), key=lambda one: one[1], default=(0.01, 0.0))
-    # the loss fell after all: only the first steps were bad, which momentum can cause
+    # The loss fell in the whole run. Only its first steps were bad, which momentum can cause.
     settled = fall_in_whole_run is not None and fall_in_whole_run >= best
     rose = fall_in_whole_run is not None and max(own, fall_in_whole_run) < -MIN_LOSS_DECREASE * start and best > 0
     if (

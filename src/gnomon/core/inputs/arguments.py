@@ -112,7 +112,7 @@ def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
     >>> detach_to_module(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
     """
-    # autograd cannot save tensors created in inference mode
+    # Tensors created in inference mode are cloned, because autograd cannot save them.
     return to_module(map_tensors(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
 
 

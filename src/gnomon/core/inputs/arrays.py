@@ -50,7 +50,7 @@ def as_array(values: Any) -> Any:
     if isinstance(values, Tensor | np.ndarray) or not isinstance(values, Table):
         return values
     array = np.asarray(values.to_numpy())
-    # tables with mixed column types, such as booleans and numbers, convert to arrays of objects
+    # Tables with mixed column types, such as booleans and numbers, become arrays of objects. This makes them numeric.
     if array.dtype.kind == "O":
         array = np.array(array.tolist())
     if array.dtype.kind not in "biufc":

@@ -79,7 +79,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
     for i in index:
         try:
             examples.append(dataset[i])
-        except Exception as reason:  # the user's data set may raise any error
+        except Exception as reason:  # The user's data set may raise any error for an index.
             what = f"reading example {i} of the data set raised {type(reason).__name__}: {reason}"[:200]
             raise InputError(
                 what, accepted="examples that can be read", fix=f"Run dataset[{i}] alone to see the error"

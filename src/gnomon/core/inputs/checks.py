@@ -130,8 +130,7 @@ def check_finite_inputs(x: Inputs) -> None:
     >>> check_finite_inputs(torch.zeros(2, 1))
     """
     for t in tensors(x):
-        # A finite sum proves in one pass that all numbers are finite. If the sum overflows, each number is
-        # checked.
+        # A finite sum proves in one pass that all numbers are finite. If the sum is not finite, each number is checked.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
             found = f"example {int(rows[0])} of x contains NaN or infinity ({len(rows)} of {len(t)} such examples)"
@@ -182,7 +181,7 @@ def as_numbers(values: Any, name: str) -> Tensor:
     if isinstance(values, tuple | list):
         try:
             return as_numbers(np.asarray(values), name)
-        # numpy raises these for rows of different lengths, and for tensors without values
+        # numpy raises these errors for rows of different lengths and for tensors without values (on the meta device).
         except (ValueError, TypeError, RuntimeError) as reason:
             if isinstance(reason, InputError):
                 raise
@@ -302,7 +301,7 @@ def _as_strided_tensor(t: Tensor, name: str) -> Tensor:
     elif t.is_quantized:
         found, fix = f"is quantized ({t.dtype})", f"Pass {name}.dequantize()"
     else:
-        # float8 tensors become float32, because torch cannot compute with float8
+        # float8 tensors become float32, because torch cannot compute with float8.
         short = t.is_floating_point() and t.dtype.itemsize == 1
         return t.float() if short else t
     raise InputError(f"{name} {found}", accepted="a dense table of numbers", fix=fix)
@@ -316,17 +315,17 @@ def _native(values: Any, name: str) -> np.ndarray:
         raise InputError(found, accepted="a value in every place", fix="Fill or drop the masked entries")
     array = np.asarray(array)
     if array.dtype.kind == "O":
-        with suppress(ValueError):  # fails for rows of different lengths, which the code below rejects
-            array = np.array(array.tolist())  # tables with mixed column types, such as booleans and numbers
+        with suppress(ValueError):  # numpy fails for rows of different lengths, which the code below rejects.
+            array = np.array(array.tolist())  # For tables with mixed column types, such as booleans and numbers.
     if array.dtype.kind not in "biufc":
         found = f"{_column(values, name)} holds {KINDS.get(array.dtype.kind, array.dtype)}"
         fix = "Encode text, categories and dates as numbers first"
         raise InputError(found, accepted="numbers", fix=fix)
     if array.dtype.kind in "fc" and array.dtype.itemsize > (8 if array.dtype.kind == "f" else 16):
-        # torch has no long double (float128)
+        # float128 becomes float64, because torch has no float128.
         return array.astype(np.float64 if array.dtype.kind == "f" else np.complex128)
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
-        return array.astype(np.int64)  # torch computes with uint8, but not with wider unsigned integers
+        return array.astype(np.int64)  # Torch computes with uint8, but not with wider unsigned integers.
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 

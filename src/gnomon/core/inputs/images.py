@@ -42,7 +42,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
     if not isinstance(x, Tensor) or x.dim() == 0 or len(x) == 0:
         return x, ()
     if x.dtype == torch.uint8 and isinstance(_first_layer(module), nn.Embedding | nn.EmbeddingBag):
-        return x.long(), ()  # embedding layers do not accept uint8
+        return x.long(), ()  # Embedding layers do not accept uint8 tensors, so they become int64.
     axis, last = _lacks_channels(x, module), _channels_last(x, module)
     if not (x.dtype == torch.uint8 or axis or last) or _runs(module, x):
         return x, ()
@@ -112,6 +112,6 @@ def _runs(module: nn.Module, x: Tensor) -> bool:
     try:
         with preserve(module, grad=False):
             call_with_inputs(module, detach_to_module(two, module))
-    except Exception:  # forward may raise any error for inputs that it does not accept
+    except Exception:  # The module's forward may raise any error for inputs that it does not accept.
         return False
     return True

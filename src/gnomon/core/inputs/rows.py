@@ -84,7 +84,7 @@ def _column(name: str, values: list[Any]) -> Tensor | None:
     elif isinstance(first, bool | int | float | list | np.ndarray | np.generic) and not _has_words(first):
         try:
             return torch.as_tensor(np.array(values))
-        except (ValueError, TypeError):  # numpy cannot make an array of rows with different lengths
+        except (ValueError, TypeError):  # numpy cannot make an array of rows with different lengths, so torch tries.
             return _ragged_column_error(name)
     else:
         return None

@@ -94,7 +94,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
         return None
     try:
         given = _outputs(module, with_targets(few, y[:2].contiguous(), name, module))
-    except InputError:  # the module takes targets of another form, or returns nothing but its loss for them
+    except InputError:  # The module takes targets of another form, or returns only a loss if it gets targets.
         given = without
     changed = given.shape == without.shape and not torch.allclose(given, without, equal_nan=True)
     return name if changed or y.shape[1] not in without.shape[1:] else None
@@ -126,7 +126,7 @@ def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
     try:
         return dict(inspect.signature(module.forward).parameters)
-    except (TypeError, ValueError):  # a forward that is not written in Python has no signature
+    except (TypeError, ValueError):  # A forward that is not written in Python has no signature.
         return {}
 
 

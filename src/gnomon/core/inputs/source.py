@@ -257,7 +257,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, module)
     if isinstance(data, Mapping):
-        if hasattr(data, "column_names"):  # a Hugging Face DatasetDict is a dict of several data sets
+        if hasattr(data, "column_names"):  # A Hugging Face DatasetDict is a dict of several data sets.
             what, first = f"the data are a dict with the data sets {', '.join(data)}", next(iter(data), "train")
             raise InputError(what, accepted="one data set", fix=f"Pass data['{first}'], and test=data['test']")
         return InMemorySource(to_batch(data), module)
@@ -305,7 +305,7 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return StreamingSource(lambda: data, module)
         return Indexed(data.dataset, data.collate_fn, module)
-    # Hugging Face data sets have column names; one without a length is a stream of rows
+    # Hugging Face data sets have column names. One without a length is a stream of rows.
     if hasattr(data, "column_names"):
         whole = isinstance(data, Sized)
         return Columns(data, module) if whole else StreamingSource(lambda: _rows(data, module), module)

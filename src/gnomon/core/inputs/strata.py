@@ -41,7 +41,7 @@ def _apportion(sizes: Tensor, k: int) -> Tensor:
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:
-        # takes one from the class that exceeds its exact share most, but never its last one
+        # Takes one example from the class that exceeds its exact share most, unless it has only one.
         seats[int(torch.where(seats > 1, seats - exact, -torch.inf).argmax())] -= 1
     while int(seats.sum()) < k:
         seats[int(torch.where(seats < sizes, exact - seats, -torch.inf).argmax())] += 1

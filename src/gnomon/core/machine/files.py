@@ -101,8 +101,7 @@ def _in_place(path: Path) -> bool:
     """
     try:
         if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
-            # written directly, because replacing /dev/stdout would detach it from the file that the shell
-            # redirects to
+            # Writes directly: replacing /dev/stdout would detach it from the file to which the shell redirects.
             return True
         return path.exists() and (not path.is_file() or not os.access(os.path.realpath(path.parent), os.W_OK))
     except OSError:
@@ -116,13 +115,13 @@ def _replace(target: Path, data: bytes) -> None:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    # a random name, because the target's name may already have the maximum length
+    # The temporary file has a random name, because the target's name may already have the maximum length.
     fresh = target.with_name(f".gnomon-{token_hex(8)}.tmp")
     try:
         with fresh.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # some file systems report a full disk only here
+            os.fsync(file.fileno())  # Some file systems report a full disk only at this call.
         if mode is not None:
             fresh.chmod(mode)
         os.replace(fresh, target)

@@ -36,7 +36,7 @@ ANNOUNCEMENT = (
 )
 """Written to stderr before the first compilation."""
 
-_intrinsic: Any = intrinsic  # Any, because numba passes the first argument itself, which mypy cannot see
+_intrinsic: Any = intrinsic  # typed Any, because numba passes the first argument itself, which mypy cannot see
 
 
 def compile_on_first_use(function: Callable[..., Any]) -> Any:
@@ -50,12 +50,12 @@ def compile_on_first_use(function: Callable[..., Any]) -> Any:
     """
     try:
         made: Any = njit(cache=True, nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
-    except RuntimeError:  # numba found no writable folder for its cache, so the function is compiled in each process
+    except RuntimeError:  # numba found no writable cache folder, so each process compiles the function again.
         made = njit(nogil=True, fastmath=set(FAST_MATH_FLAGS), error_model="numpy")(function)
     made.announced = True
     try:
         made._cache._cache_file._source_stamp = _stamp(function)
-    except AttributeError:  # an unknown numba version: the cache is renewed only if the function's own file changes
+    except AttributeError:  # Unknown numba version: the cache is renewed only if the function's own file changes.
         pass
     return made
 
@@ -77,7 +77,7 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     try:
         index = function._cache._cache_file._load_index()
         key = function._cache._index_key(signature, function.targetctx.codegen()) if arguments else None
-    except (AttributeError, OSError):  # no cache on disk, or this numba version stores it elsewhere
+    except (AttributeError, OSError):  # The cache is missing, or this numba version stores it elsewhere.
         return False
     return key in index if arguments else bool(index)
 
@@ -130,7 +130,7 @@ def use_wide_vectors(typing_context):
         function = builder.function
         set.add(
             function.attributes, '"prefer-vector-width"="512"'
-        )  # as a string, because llvmlite has no method for this attribute
+        )  # Added as text, because llvmlite has no method for this attribute
         for argument in function.args:
             if isinstance(argument.type, ir.PointerType) and isinstance(
                 argument.type.pointee, ir.FloatType | ir.DoubleType

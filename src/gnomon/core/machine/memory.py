@@ -68,7 +68,7 @@ def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = Fal
     cols = min(m, max(1, pairs // rows))
     if symmetric:
         rows = cols = min(n, side)
-    # equalizes the sizes of blocks, so that all threads finish at about the same time
+    # Makes all blocks nearly equal in size, so that all threads finish at about the same time.
     rows, cols = ceil(n / ceil(n / rows)), ceil(m / ceil(m / cols))
     for i in range(0, n, rows):
         last = min(n, i + rows)

@@ -106,7 +106,7 @@ def progress_line(text: str) -> None:
     >>> lines.getvalue()
     'reading\\n'
     """
-    print(text, file=sys.stderr, flush=True)  # rich moves its bar below this line
+    print(text, file=sys.stderr, flush=True)  # The progress bar of `rich` then moves below this line.
 
 
 def is_terminal() -> bool:

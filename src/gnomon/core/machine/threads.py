@@ -70,7 +70,7 @@ def _run_in_threads(
             futures = [pool.submit(work) for _ in range(count)]
             _finish(futures, progress)
         finally:
-            stop.set()  # makes each thread stop after its current task; the end of the with block waits for them
+            stop.set()  # Each thread then stops after its current task; the end of the with block waits for them all.
     return [r for f in futures for r in f.result()]
 
 

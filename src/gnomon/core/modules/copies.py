@@ -85,7 +85,7 @@ def copy_to_train(module: nn.Module) -> nn.Module:
     torch.Size([1, 1])
     """
     made = copy_module(module)
-    # scripted modules cannot have hooks; they contain all their code, so no check is needed
+    # Scripted modules cannot have hooks. They contain all their code, so no check of the copy is needed.
     if not isinstance(made, torch.jit.ScriptModule):
         _check_first_pass(made, module)
     return made
@@ -187,7 +187,7 @@ class _Rebind:
             return self.memo[id(old)]
         cells = tuple(types.CellType() for _ in old.__closure__ or ())
         new = types.FunctionType(old.__code__, old.__globals__, old.__name__, None, cells or None)
-        self.memo[id(old)] = new  # stored before its closure is filled, because a function may refer to itself
+        self.memo[id(old)] = new  # Stored before its closure is copied, because a function may refer to itself.
         new.__defaults__ = self.for_copy(old.__defaults__)
         new.__kwdefaults__ = self.for_copy(old.__kwdefaults__)
         new.__qualname__, new.__module__, new.__doc__ = old.__qualname__, old.__module__, old.__doc__
@@ -207,7 +207,7 @@ class _Recorded(TorchFunctionMode):
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()
-        self.tensors = tensors  # keeps the tensors alive, so that no new tensor gets one of their ids
+        self.tensors = tensors  # Keeping the tensors alive ensures that no new tensor gets the id of an old one.
         self.known, self.seen = {id(t) for t in tensors.values()}, set[int]()
 
     def used_names(self) -> tuple[str, ...]:

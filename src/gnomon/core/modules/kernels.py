@@ -35,9 +35,9 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
         stack.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
         torch.backends.mha.set_fastpath_enabled(False)
         stack.enter_context(warnings.catch_warnings())
-        # importing torch's forward-mode derivatives triggers a warning about torch's own deprecated jit
+        # Hides a warning about torch's own deprecated jit, which torch gives when it loads forward-mode derivatives.
         warnings.filterwarnings("ignore", message=".*torch.jit.script")
-        # torch sets this flag itself and then warns about it
+        # Hides torch's warning about a TF32 flag that torch sets itself.
         warnings.filterwarnings("ignore", message="TF32 acceleration")
         if any(isinstance(part, nn.RNNBase) for part in module.modules()):
             stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
@@ -78,7 +78,7 @@ def _attention(
         scores = scores.masked_fill(~attn_mask, -torch.inf) if masked else scores + attn_mask
     weights = scores.softmax(-1)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        # as in torch, the output is zero for a query that may attend to no key
+        # As in torch, a query that may attend to no key gets the output zero.
         weights = weights.masked_fill(~attn_mask.any(-1, keepdim=True), 0.0)
     return nn.functional.dropout(weights, dropout_p, training=dropout_p > 0) @ value
 

@@ -95,7 +95,7 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
     """
     modes = [(part, part.training) for part in module.modules()]
     for part, _ in modes:
-        # avoids nn.Module's own assignment, which searches parameters first and is slow
+        # Sets the attribute without nn.Module's own assignment, which searches the parameters first and is slow.
         object.__setattr__(part, "training", mode == "train")
     try:
         yield
@@ -159,7 +159,7 @@ class _Saved:
         self.required = [(p, p.requires_grad) for p in parameters] if weights else []
         self.values = [(t, t._version, t.detach().clone()) for t in copied]
         kind = parameters[0].device.type if parameters else "cpu"
-        self.device = "cpu" if kind == "meta" else kind  # autocast does not know the device 'meta'
+        self.device = "cpu" if kind == "meta" else kind  # torch.autocast does not know the device 'meta'; uses cpu.
 
     def restore(self) -> None:
         for now, before in self.attributes:
@@ -194,6 +194,6 @@ def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
 @torch.no_grad()
 def _rewrite(values: list[tuple[Tensor, int, Tensor]]) -> None:
     for now, version, before in values:
-        # compares values too, because batch norm changes buffers without a new version number
+        # Compares values in addition to versions, because batch norm changes its buffers without a new version number.
         if now._version != version or not torch.equal(now, before):
             now.copy_(before)

@@ -72,7 +72,7 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
         if inside is None and part not in current._parameters:
             break
         reached = True
-        # skips gnomon's own wrappers, which are not in the user's code
+        # Skips gnomon's own wrapper modules, which do not appear in the user's code.
         if not type(current).__module__.startswith("gnomon."):
             line_only = place and _Place(place.file, place.line)
             place = _place_of_attribute(type(current), part) or _argument(place, part) or line_only
@@ -176,7 +176,7 @@ def _file(kind: type) -> str | None:
     """Returns the user's file of a class; None for classes of torch, of installed packages and of gnomon."""
     try:
         file = inspect.getsourcefile(kind)
-    except (OSError, TypeError):  # a class from an interactive session, or a built-in class
+    except (OSError, TypeError):  # The class comes from an interactive session, or it is built in.
         return None
     return file if file is not None and _is_users(file) else None
 
@@ -191,7 +191,7 @@ def _is_users(file: str) -> bool:
 def _tree(file: str) -> ast.Module | None:
     try:
         return ast.parse(Path(file).read_text("utf-8"))
-    except (OSError, SyntaxError, ValueError):  # the file changed or is not Python source
+    except (OSError, SyntaxError, ValueError):  # The file has changed, is missing, or is not Python source code.
         return None
 
 

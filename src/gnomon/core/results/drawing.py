@@ -57,7 +57,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
         (plot.y, ax.yaxis, ax.set_yscale, ax.set_ylim),
     ):
         drawn.set_label_text(axis.label)
-        # matplotlib cannot draw a logarithmic axis without a positive number
+        # matplotlib can draw a logarithmic axis only if at least one number is positive.
         if axis.log and isfinite(drawn.get_minpos()):
             set_scale("log")
         if axis.limits is not None:
@@ -162,7 +162,7 @@ def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
 
 
 def _line(ax: Any, mark: Line, color: str) -> None:
-    if any(map(isnan, mark.x)):  # NaN separates several curves, such as the borders of regions
+    if any(map(isnan, mark.x)):  # A NaN separates two curves of a line mark, such as borders of regions.
         ax.plot(mark.x, mark.y, STYLES[mark.style], color=color, label=mark.name, linewidth=0.8)
         return
     x, y = _finite(mark.x, mark.y)
@@ -198,7 +198,7 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
     spare = max(0.0, (MIN_BAR_PLACES - len(places)) / 2)
     ax.set_ylim(-0.6 - spare, len(places) - 0.4 + spare)
     ax.set_yticks(places, _short(mark.labels))
-    ax.invert_yaxis()  # shows the first label at the top
+    ax.invert_yaxis()  # Puts the first label at the top of the axis.
     ax.grid(visible=False, axis="y")
     if len(mark.labels) <= MAX_BARS_WITH_NUMBERS:
         for place, value in zip(places, mark.values, strict=True):
@@ -268,4 +268,4 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
 }
 """Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 
-assert set(DRAWN) == set(Mark.__args__)  # checks at import that every kind of mark has a drawing function
+assert set(DRAWN) == set(Mark.__args__)  # Checks at import that every kind of mark has a drawing function.

@@ -55,7 +55,7 @@ def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -
         if len(points) < 2 or len(mark.name) > MAX_DIRECT_CHARACTERS or mark.name not in drawn:
             return False
         ends.append(max(points, key=lambda point: point[0]))
-    ax.get_ylim()  # reading the limits makes matplotlib compute them
+    ax.get_ylim()  # Reading the limits makes matplotlib compute them now.
     (low, high), (left, right) = sorted(ax.get_ylim()), sorted(ax.get_xlim())
     if any(not (low <= y <= high and left <= x <= right) for x, y in ends):
         return False

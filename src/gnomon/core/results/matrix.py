@@ -62,7 +62,7 @@ def draw_matrix(ax: Any, mark: Image) -> None:
         long = sum(map(len, mark.columns)) > MAX_UPRIGHT_CHARACTERS
         ax.set_xticks(range(columns), mark.columns, rotation=60 if long else 0, ha="right" if long else "center")
     for axis, words in (("x", mark.columns), ("y", mark.rows)):
-        if "" in words:  # only some rows or columns have a name
+        if "" in words:  # Only some of the rows or columns have a name.
             ax.tick_params(axis=axis, length=0)
     if mark.contours and low < high:
         _draw_contours(ax, mark)

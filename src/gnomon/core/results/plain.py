@@ -38,7 +38,7 @@ def to_json_value(value: Any) -> Any:
         return {str(key): to_json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [to_json_value(inner) for inner in value]
-    if hasattr(value, "tolist"):  # tensors, arrays and numpy's numbers have this method
+    if hasattr(value, "tolist"):  # Tensors, numpy arrays and numpy numbers have the method `tolist`.
         return to_json_value(value.detach().cpu().tolist() if hasattr(value, "detach") else value.tolist())
     if hasattr(value, "to_dict"):
         return to_json_value(value.to_dict())

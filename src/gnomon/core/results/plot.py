@@ -147,7 +147,7 @@ class Histogram(Record):
 
         numbers = np.asarray(as_floats(values))
         size = float(np.abs(numbers).max(initial=0.0))
-        # the range is too narrow for this number of bins
+        # The range of the numbers is too narrow for this many bins, so the range is widened.
         if len(numbers) and np.ptp(numbers) <= bins * np.finfo(float).eps * size:
             middle, half = float(numbers.mean()), 0.5 * size or 0.5
             counts, edges = np.histogram(numbers, bins=bins, range=(middle - half, middle + half))

@@ -44,7 +44,7 @@ class Result(Record):
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        # set here because the dataclass decorator runs later and adds its own __repr__ only if there is none
+        # Set before the dataclass decorator runs, which adds a __repr__ only if the class has none.
         if "__repr__" not in vars(cls):
             cls.__repr__ = screen  # type: ignore[method-assign]
 

@@ -129,6 +129,7 @@ def _tidy(picture: str, name: str, caption: str) -> str:
     picture = sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{name}-\1"', picture)
     picture = sub(r'(<svg[^>]*?) width="[^"]+"', r"\1", picture)
     picture = sub(r'(<svg[^>]*?) height="[^"]+"', r"\1", picture)
-    # keeps two decimals, finer than any screen, to make files smaller; text stays unchanged
+    # Rounds coordinates to two decimals, finer than any screen, to make files smaller. Text between tags stays
+    # unchanged.
     picture = sub(r"<[^>]*>", lambda tag: sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), picture)
     return picture.replace("<svg", f'<svg role="img" aria-label="{escape(caption, quote=True)}"', 1)

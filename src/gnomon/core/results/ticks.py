@@ -55,9 +55,9 @@ def mark_ticks(ax: Any, plot: Plot, *, whole: bool) -> None:
     cells = any(mark.extent is None for mark in labeled)
     for axis in (ax.xaxis, ax.yaxis):
         if any(mark.columns if axis is ax.xaxis else mark.rows for mark in labeled):
-            continue  # the ticks already are the labels of rows or columns
+            continue  # The ticks of this axis already name the rows or columns of a matrix.
         if axis is ax.yaxis and named:
-            continue  # the axis of bars and gauges has names or nothing, but no numbers
+            continue  # This axis of a bar chart or a gauge shows names or nothing, but no numbers.
         if axis.get_scale() != "log":
             axis.set_major_locator(
                 MaxNLocator(TICK_COUNT, integer=cells or (whole and axis is ax.xaxis), steps=[1, 2, 2.5, 5, 10])

@@ -76,7 +76,7 @@ class Value(Record):
         )
         narrow = (
             between == f"{format_number(self.value)} to {format_number(self.value)}"
-        )  # value and both ends print the same digits, so the interval is omitted
+        )  # The interval is left out if both ends print the same digits as the value
         return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class FiniteDifferences(AbstractDerivative):
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         accuracy = check_integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1
-        wide = order + accuracy  # number of points in one-sided formulas near the ends of the axis
+        wide = order + accuracy  # number of points in one-sided difference formulas near the ends of the axis
         moved = np.moveaxis(u, axis, 0)
         n = len(moved)
         check_enough_points(n, max(wide, 2 * half + 1), order)

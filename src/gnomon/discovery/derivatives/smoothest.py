@@ -47,12 +47,12 @@ def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     n = lines.shape[1]
     power = 2 * np.mean(np.abs(np.fft.rfft(lines, axis=1)) ** 2, 0) / n**2
     if n % 2 == 0:
-        power[-1] /= 2  # the highest frequency occurs once in the spectrum, all others twice
-    above = np.append(np.cumsum(power[::-1])[::-1][1:], 0.0)  # sum of the spectrum above each frequency
+        power[-1] /= 2  # the highest frequency occurs once in the FFT, every other frequency twice
+    above = np.append(np.cumsum(power[::-1])[::-1][1:], 0.0)  # sum of the power spectrum above each frequency
     highest = (n - 1) // 2
     floor = ROUNDING_SHARE * float(np.mean(lines**2))
     waves = (above[:highest] + floor) / (1 - (2 * np.arange(highest) + 1) / n) ** 2  # (1)
-    # always keep the lowest frequencies, because a constant fit would have derivative zero
+    # The lowest frequencies are always kept, because a constant fit would have derivative zero.
     waves[: max(1, n // MIN_KEPT_WAVES_DIVISOR)] = np.inf
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:

@@ -40,7 +40,7 @@ class Spectral(AbstractDerivative):
         w = 2 * np.pi * np.fft.fftfreq(n, h)
         w = np.where(np.abs(w) <= self.keep * np.abs(w).max(), w, 0.0)
         if order % 2 and n % 2 == 0:
-            w[n // 2] = 0.0  # odd derivatives of the highest frequency are not real
+            w[n // 2] = 0.0  # Odd derivatives of the highest frequency would not be real numbers.
         shape = [1] * u.ndim
         shape[axis] = n
         found = np.fft.ifft((1j * w.reshape(shape)) ** order * np.fft.fft(u, axis=axis), axis=axis)  # (1)

@@ -157,7 +157,7 @@ class _Bumps:
         """Returns the matrix of test functions in blocks of neighboring centers, each without columns that are zero."""
         if order not in self._made:
             window, found = self.window(order), []
-            # each block of centers spans about two windows
+            # Splits the window centers into blocks that span about two windows each.
             count = max(1, round(len(self.centers) * self.half / self.n))
             for centers in np.array_split(self.centers, count):
                 first, last = int(centers[0]) - self.half, int(centers[-1]) + self.half + 1
@@ -206,7 +206,7 @@ def _twice(degree: int, order: int) -> tuple[np.ndarray, float]:
 
 def _test(values: np.ndarray, bumps: dict[str, _Bumps], by: str) -> np.ndarray:
     """Returns the integrals of values against a derivative of all test functions, by repeated integration by parts."""
-    if np.iscomplexobj(values):  # test functions are real, and two real products cost half of a complex one
+    if np.iscomplexobj(values):  # Test functions are real, and two real products cost half of one complex product.
         both = np.stack([values.real, values.imag])
         return _contract(both, bumps, by) @ np.array([1.0, 1j])
     return _contract(values[None], bumps, by)[:, 0]

@@ -42,10 +42,10 @@ def _log_softmax(f: Tensor) -> Tensor:
 
 def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Finding, Subject], tuple[Change, ...]]:
     def remove(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-        if "given" in finding.values:  # findings about NLLLoss need a logarithm instead of this fix
+        if "given" in finding.values:  # Findings about NLLLoss need a logarithm at the end instead of this fix.
             return ()
         found = without_call(trial.module, subject.probe.some(PROBE_EXAMPLES).x, functions)
-        # a hand-written softmax cannot be removed, but its logarithm equals the logits up to a constant
+        # A softmax written by hand cannot be removed. Its logarithm replaces it, which is the logits up to a constant.
         if found is None and functions is SOFTMAX:
             found = _Then(trial.module, _log_of_probabilities)
         if found is None:

@@ -89,7 +89,7 @@ def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, code in enumerate(example_hashes(whole.x)):
         groups[code].append(i)
-    assert whole.y is not None  # always true, because an examination requires targets
+    assert whole.y is not None  # never fails: an examination always has targets
     rows = whole.y.reshape(len(whole), -1)
     dropped = [i for group in groups.values() if len({tuple(rows[i].tolist()) for i in group}) > 1 for i in group]
     words = f"without {len(dropped)} examples that contradict a copy"

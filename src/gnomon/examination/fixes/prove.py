@@ -168,7 +168,7 @@ def _try(
         found = compare((before, change.trial), (state.run, after))
         return found if found.is_proven else _early(found, compare, (before, change.trial), budget, seed)
     except (GnomonError, RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # the fix fails for this module, so the finding keeps its advice as text
+        # The fix raises an error for this module, so the finding keeps only its advice as text.
         return f"failed ({error_sentence(error)})"
 
 

@@ -156,5 +156,5 @@ def _reference(data: Any) -> Any:
 def _length(loader: DataLoader[Any]) -> int | None:
     try:
         return len(loader)
-    except TypeError:  # the data set has no length
+    except TypeError:  # The data set of this loader has no length.
         return None

@@ -121,7 +121,7 @@ def _after_forward(recorder: LoopRecorder, module: nn.Module, inputs: Any, outpu
     recorder.hook_calls += 1
     try:
         recorder.after_forward(module, inputs, output)
-    except Exception as error:  # no error of the recorder may stop the user's training
+    except Exception as error:  # An error in gnomon's recorder must not stop the user's training.
         recorder.failures.setdefault("forward", f"{type(error).__name__}: {error}"[:200])
 
 
@@ -150,7 +150,7 @@ def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
                     recorder.look_at_clock()
                 return original(tensors, *more, **options)
             recorder.safely("backward", recorder.before_backward, tensors)
-            inside[0] = True  # counts nested calls once, because checkpointing calls backward inside backward
+            inside[0] = True  # Counts nested calls once, because checkpointing calls backward inside backward.
             try:
                 result = original(tensors, *more, **options)
             finally:
@@ -314,7 +314,7 @@ def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
     def make_compiler(original: Any) -> Any:
         def compiler(*arguments: Any, **options: Any) -> Any:
             if original is not torch_script or (arguments and isinstance(arguments[0], nn.Module)):
-                hook.end()  # libraries also call torch.jit.script with plain functions, without any module
+                hook.end()  # Libraries also call torch.jit.script with plain functions instead of modules.
             return original(*arguments, **options)
 
         return compiler

@@ -87,7 +87,7 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
             with open(path, "rb") as file:
                 code = compile(file.read(), path, "exec", dont_inherit=True)
             exec(code, main.__dict__)
-    except BaseException as error:  # caught so that the report is written; raised again afterwards
+    except BaseException as error:  # Any error is caught so that the report is written, and raised again afterwards.
         error.__traceback__ = without_frames_of_gnomon(error.__traceback__)
         return ScriptEnding(error)
     return ScriptEnding()

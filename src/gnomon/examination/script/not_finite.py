@@ -50,7 +50,7 @@ class ModuleCallTrail:
         if self.models > MAX_MODELS_KEPT:
             self.clear()
         elif self.models == 1:
-            # keeps only the first model's inputs, because later inputs may be outputs of this model
+            # Keeps only the inputs of the first model, because later inputs may be outputs of this model.
             self.inputs = inputs
 
     @property

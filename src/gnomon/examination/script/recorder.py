@@ -95,7 +95,7 @@ class LoopRecorder:
         began = self.clock()
         try:
             function(*arguments)
-        except Exception as error:  # no error of the recorder may stop the user's training
+        except Exception as error:  # An error in gnomon's recorder must not stop the user's training.
             self.failures.setdefault(name, f"{type(error).__name__}: {error}"[:200])
         self.spent += self.clock() - began
 
@@ -240,7 +240,8 @@ class LoopRecorder:
             gradient = None if probe is None else probe.grad
             mark = (0, 0) if gradient is None else (id(gradient), gradient._version)
             new = gradient is not None and (mark != seen.mark or seen.cleared is None)
-            # not inside optimizer.step(closure), which computes and uses gradients itself
+            # Backward passes inside optimizer.step(closure) do not count, because the optimizer uses their gradients
+            # itself.
             if new and not self.inside_step:
                 seen.pending.append(self.backwards)
             seen.mark = mark

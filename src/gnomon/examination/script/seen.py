@@ -83,7 +83,7 @@ class OptimizerRecord:
         for p in parameters[len(self.parameters) :]:
             self.parameters.append(weakref.ref(p))
             self.sizes.append(p.numel())
-            self.missing.append(self.sampled - 1)  # a late parameter was missing in all earlier samples
+            self.missing.append(self.sampled - 1)  # This parameter was missing in all earlier samples.
             self.zero.append(0)
 
     def look_for_change(self) -> None:

@@ -94,7 +94,7 @@ class ColumnsStep(AbstractStep):
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        if len(subject.train) < MIN_EXAMPLES:  # too few examples: small spreads and missing classes may be chance
+        if len(subject.train) < MIN_EXAMPLES:  # Small spreads and missing classes may be chance in so few examples.
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
             return StepResult(Content(answer), DataChecks(), "unsure")
         allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
@@ -161,7 +161,7 @@ def _augmentation_findings(subject: Subject, examples: Examples) -> tuple[Findin
     some = examples.some(MAX_AUGMENTED_EXAMPLES)
     try:
         return augmented_input_findings(some.x, augment(some.x), some.y)
-    except (RuntimeError, TypeError, ValueError, IndexError):  # the augmentation fails, which training reports
+    except (RuntimeError, TypeError, ValueError, IndexError):  # The augmentation fails, which training reports.
         return ()
 
 
@@ -218,7 +218,7 @@ def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> 
     reading, x = subject.task.reading, examples.x
     if reading is not None and reading.shift and takes_targets(original(subject.module)):
         return ()
-    if isinstance(x, Mapping):  # some modules take the targets as one of their inputs
+    if isinstance(x, Mapping):  # Some modules get the targets as one of their inputs, in a dict.
         x = {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES}
     return copied_target_findings(x, y)
 
@@ -239,7 +239,7 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
 
 def _labels(subject: Subject) -> Tensor:
     y = subject.train.labels()
-    assert y is not None  # always true, because an examination requires targets
+    assert y is not None  # never fails: an examination always has targets
     return y.long() if subject.task.classes else y
 
 

@@ -64,7 +64,7 @@ class DataStep(AbstractStep):
             inputs = _inputs(flat, rms, alone=len(floats) == len(list(tensors(x))))
             inputs = replace(inputs, findings=_unless_scaled(subject, inputs.findings))
         y = subject.train.labels()
-        assert y is not None  # always true, because an examination requires targets
+        assert y is not None  # never fails: an examination always has targets
         largest, targets = _classes(y.long(), subject.task.classes) if subject.task.classes else (None, _numbers(y))
         findings = _too_few(len(subject.train), subject.task.classes) + inputs.findings + targets.findings
         answer = " ".join(finding.message for finding in findings) or _facts(len(subject.train), rms, largest, y)
@@ -131,7 +131,7 @@ def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
     findings = []
     if alone and len(flat) > 1 and constant == flat.shape[1]:
         findings.append(Finding(kinds.CONSTANT_INPUTS, "inputs"))
-    findings += signal_findings((), rms**2)  # the signal check knows which scales of inputs are acceptable
+    findings += signal_findings((), rms**2)  # The check of signals knows which scales of inputs are acceptable.
     return _Part(values, tuple(findings), (_histogram(flat),))
 
 

@@ -76,7 +76,7 @@ class ExamplesStep(AbstractStep):
         source, which = (subject.train, "training") if subject.test is None else (subject.test, "test")
         each = max(products[NetworkProfile].cost.each, 1e-9)
         most = largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, 0.5 * context.seconds / each)
-        if most * each > 3 * context.seconds:  # a forward pass takes about a third of the time of a training pass
+        if most * each > 3 * context.seconds:  # A forward pass takes about a third of a training pass's time.
             raise out_of_time_error(f"A pass over {most} examples", most * each / 3, context)
         numbers = stratified_sample(len(source), source.labels(), most, seed=context.seed)
         examples = subject.examples(source.at(numbers))
@@ -163,7 +163,7 @@ def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, 
     rest = (
         " The other examples shown are right but have the lowest confidence." if count < min(n, SHOWN_EXAMPLES) else ""
     )
-    if int(times.max()) < 2:  # no plot if each mistake occurs only once
+    if int(times.max()) < 2:  # Draws nothing if each kind of mistake occurs only once.
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
     words = "The most frequent mistakes, written as 'label taken for answer'."

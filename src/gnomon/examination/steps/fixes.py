@@ -144,7 +144,7 @@ def _default_steps(subject: Subject, size: int) -> int:
 
 
 def _run_as_given(trial: TrialRun, subject: Subject, budget: Budget, context: StepContext) -> Run:
-    if not subject.trainable:  # without trainable parameters, training leaves the network unchanged
+    if not subject.trainable:  # Without trainable parameters, training would leave the network unchanged.
         copy = copy_module(trial.module).requires_grad_(True)
         return replace(trial, module=copy, steps=0).run(seed=context.seed)
     run = trial.run(seed=context.seed, seconds=budget.left, clock=context.clock)

@@ -46,7 +46,7 @@ class ForecastStep(AbstractStep):
             None if subject.test is None else subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=context.seed))
         )
         if product.means.estimate(MAX_TEST_EXAMPLES) > 0.5 * context.seconds:
-            test = None  # no time for the prediction on test examples
+            test = None  # Too little time is left for the prediction on test examples.
         y_test = None if test is None else subject.targets(test.y)
         try:
             run = predict_from_kernel(
@@ -60,7 +60,7 @@ class ForecastStep(AbstractStep):
                 optimizer=way,
                 times=_times(product, None if way is None else way.lr),
             )
-        except NotFiniteError as error:  # the learning rate is far above the stable limit, which other sections report
+        except NotFiniteError as error:  # The learning rate is far too large, which other sections report.
             raise StepSkipped(error_sentence(error)) from error
         values = [
             Value("training loss at the start", float(run.loss[0]), id="predicted-loss-at-start"),

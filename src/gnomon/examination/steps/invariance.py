@@ -57,7 +57,7 @@ class InvarianceStep(AbstractStep):
         if run is not None and run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
-        each = products[NetworkProfile].cost.each / 2  # half a training pass is a safe estimate for a forward pass
+        each = products[NetworkProfile].cost.each / 2  # A forward pass takes at most half of a training pass.
         most = largest_size_up_to(SIZES, 0.5 * context.seconds / (PASSES_PER_EXAMPLE * each))
         if PASSES_PER_EXAMPLE * most * each > context.seconds:
             raise out_of_time_error(

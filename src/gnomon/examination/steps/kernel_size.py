@@ -46,7 +46,7 @@ class KernelMethod(Record):
         look = stop_at_deadline(context, "The tangent kernel")
         try:
             return ntk(self.module, x, y, progress=look).double()
-        # outputs are random or depend on other examples of the batch, which other sections report
+        # The outputs are random or depend on other examples of the batch, which other sections report.
         except InputError as error:
             raise StepSkipped(f"Skipped: the tangent kernel cannot be computed. {error_sentence(error)}") from error
 

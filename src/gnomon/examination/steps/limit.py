@@ -190,7 +190,7 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
 def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
     """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiling."""
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
-    assert isinstance(few, Tensor)  # modules that can be converted to a program take a single tensor
+    assert isinstance(few, Tensor)  # Modules that can be converted to a program take a single tensor.
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
         return False
     seconds = min(_seconds(limit, subject, FIRST_TRIAL_EXAMPLES, context) for _ in range(2))
@@ -246,7 +246,7 @@ def _compile_seconds(limit: Limit, x: object) -> float:
 
 
 def _kernel(limit: Limit, x: object) -> Tensor:
-    assert isinstance(x, Tensor)  # modules that can be converted to a program take a single tensor
+    assert isinstance(x, Tensor)  # Modules that can be converted to a program take a single tensor.
     try:
         return limit.ntk(x)
     except GnomonError as error:

@@ -158,11 +158,11 @@ def _draw(source: AbstractSource, profile: NetworkProfile, context: StepContext)
     n = len(source)
     affordable = (
         0.5 * context.seconds / max(profile.cost.each, 1e-9)
-    )  # enough for two forward passes, each a third of a training pass
+    )  # Leaves time for two forward passes; each takes about a third of a training pass
     if affordable >= n:
         return torch.arange(n)
     most = largest_size_up_to(SIZES, affordable)
-    if most > 6 * affordable:  # too large even for a single pass
+    if most > 6 * affordable:  # The data are too large even for a single pass in the time left.
         raise out_of_time_error(f"A pass over {most} examples", most * profile.cost.each / 3, context)
     return stratified_sample(n, source.labels(), most, seed=context.seed)
 
@@ -218,7 +218,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
         "Σ_b |B_b|/n · |acc(B_b) − conf(B_b)|", "expected calibration error", "guo2017calibration"
     )
     tells = not short and len(y) >= MIN_EXAMPLES
-    findings = guesses or (judged.findings if tells else ())  # a network that guesses has no meaningful calibration
+    findings = guesses or (judged.findings if tells else ())  # The calibration of a network that guesses means nothing.
     plots = margin.plots() + judged.plots()
     content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
     return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))

@@ -85,7 +85,7 @@ class OptimizerStep(AbstractStep):
         lr = subject.optimizer.lr
         reached = (
             None if whole is None else start - float(whole.loss[-1])
-        )  # the same initial weights as in the short runs
+        )  # The comparison starts from the same initial weights as the short runs
         findings = learning_rate_findings(falls, start=start, lr=lr, steps=steps, fall_in_whole_run=reached)
         ratios = update_ratios(
             subject.module, some.x, subject.loss_targets(some.y), loss=loss, optimizer=subject.optimizer,
@@ -101,7 +101,7 @@ class OptimizerStep(AbstractStep):
             usual = "median over the layers, for each of the first steps; usual: about 1e-3"
             values += (Value("update of the weights over their size", median(ratios.values()), meaning=usual,
                              id="update-ratio"),)  # fmt: skip
-        # a NaN loss fails every comparison and therefore counts as a rise
+        # A NaN loss fails every comparison, so it counts as a rise of the loss.
         rose = not findings and not any(fall >= 0 for fall in falls.values())
         good = f"In {steps} steps no other learning rate does much better than {lr:.3g}."
         if rose:
@@ -121,7 +121,7 @@ class OptimizerStep(AbstractStep):
         content = Content(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
-        # only smaller rates were tried, so a larger one may still be better
+        # Only smaller learning rates were tried, so a larger one may still be better.
         one_side = factors == SMALLER_RATE_FACTORS and not findings
         unsure = one_side or rose
         runs, facts = ShortRuns(tuple(sorted(falls.items()))), {"learning_rates_tried": not findings and not unsure}

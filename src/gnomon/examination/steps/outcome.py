@@ -117,7 +117,7 @@ class OutcomeStep(AbstractStep):
                 judged, values = _numbers(subject, run, n, context.seed)
             units = trained_unit_findings(run.model, subject.probe.some(ACTIVITY_EXAMPLES).x)
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
-            if not fits:  # parts of a table are not a separate problem if the whole is not learned
+            if not fits:  # If the whole is not learned, poorly learned parts are not a separate problem.
                 judged = tuple(finding for finding in judged if finding.row is not data_kinds.WEAK_SEGMENT)
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
             if not fits:
@@ -310,7 +310,7 @@ def _predictions(subject: Subject, model: nn.Module) -> Callable[[Tensor], Tenso
     """
     loss, some = subject.recipe.own_loss, subject.probe.some(ACTIVITY_EXAMPLES)
     if subject.task.reading is not None and subject.task.reading.task == "model loss":
-        return None  # the model compares its outputs with targets that only it knows
+        return None  # The model computes its own loss from targets that only it knows, so there is nothing to judge.
     y = subject.loss_targets(some.y)
     if loss is None or isinstance(loss, AbstractLoss) or (f := subject.outputs(some.x, model)).numel() != y.numel():
         return None

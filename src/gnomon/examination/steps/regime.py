@@ -74,7 +74,7 @@ class RegimeStep(AbstractStep):
             Value("change of the parameters", moved.parameters, id="parameter-change"),
             Value("change of the outputs", moved.outputs, id="output-change"),
         )
-        # prefix of parameter names if the kernel uses a wrapper that combines outputs
+        # If a wrapper combines several outputs for the kernel, parameter names get the prefix "module."
         inside = "" if means.module is subject.module else "module."
         layers = {
             name.removeprefix(inside): c for name, c in moved.activations.items() if name and f"{name}." != inside

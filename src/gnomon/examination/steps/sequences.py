@@ -98,7 +98,7 @@ class SequencesStep(AbstractStep):
             plots.extend((*_heads(maps, some.x, subject), *maps.plots()))
             if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
-        if lag and isinstance(some.x, Tensor):  # with lag 0 only the last input matters, so no memory is needed
+        if lag and isinstance(some.x, Tensor):  # At lag 0 only the last input matters, so nothing is remembered.
             kept = memory(model, some.x, lag=lag)
             findings.extend(kept.findings)
             looked.append(f"The targets depend on inputs {lag} steps back. {kept.verdict}")

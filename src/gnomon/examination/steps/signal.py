@@ -53,7 +53,7 @@ class SignalStep(AbstractStep):
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = tuple(
             f for f in measured.findings if f.where != "inputs"
-        )  # without the scale of the inputs, which the section on the data reports
+        )  # The section on the data reports the scale of the inputs, so findings about inputs are left out
         findings = tuple(find_signal_cause(finding, subject.module, x) for finding in findings)
         answer = findings[0].message if findings else _healthy(measured, len(weighted))
         hypothesis = Hypothesis("mean squares can be predicted for this module", bool(theory), why)

@@ -72,7 +72,7 @@ class SplitStep(AbstractStep):
         apart = data_shift(subject.train, subject.test, seed=context.seed)
         labels, other = LabelComparison(), _row_findings(subject, seed=context.seed)
         left = allowed - (share - context.seconds)
-        # augmentation makes training examples harder, which would look like label noise
+        # Augmentation makes training examples harder, which would look like label noise, so it is excluded.
         alike = not copies.findings and not apart.inputs_shifted and not apart.augmented
         if (
             alike

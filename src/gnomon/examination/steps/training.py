@@ -134,7 +134,7 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
     sample = largest_size_up_to(
         SAMPLE_SIZES, 0.02 * context.seconds / cost.each
-    )  # evaluating train and test takes about a third of a training step per example
+    )  # Computing the losses on train and test takes about a third of a training step per example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
         optimizer = ScheduledOptimizer(optimizer, recipe.schedule, epoch)
@@ -152,7 +152,7 @@ def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[st
     """
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
-    )  # passes per example: one per output for the kernel, three per Hessian product
+    )  # Passes per example: one per output for the kernel, and three per product with the Hessian
     affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
     if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
@@ -285,7 +285,7 @@ def _losses(run: Run, products: StepProducts) -> Plot:
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
     words = f"Values measured while {run.optimizer.name} trained the network."
-    # not for other optimizers, which the section 'Theory against measurement' covers
+    # Only for gradient descent. The section 'Theory against measurement' covers other optimizers.
     same = as_gradient_descent(run.optimizer) is not None
     if same and predicted is not None and lr is not None and len(steps):
         there = predicted.times / lr
@@ -345,5 +345,5 @@ def _plot_tracked(run: Run) -> list[Plot]:
         words,
         id="curvature-during-training",
     )
-    changed = any(value == value for value in drift.y)  # NaN for linear networks, whose features cannot change
+    changed = any(value == value for value in drift.y)  # NaN means a linear network, whose features cannot change.
     return [kernel, fit, curvature] if changed else [fit, curvature]

@@ -177,7 +177,7 @@ def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
     module = subject.module
     if not subject.trainable:
-        return ()  # the section on the network reports this error
+        return ()  # The section on the network reports this error.
     matter = parts_that_change_outputs(module, few.x, parts_without_gradient(module, reached))
     held = parameters_in_optimizer(module, subject.optimizer)
     return untrained_parameter_findings(module, reached, affecting_outputs=matter, in_optimizer=held)

@@ -54,7 +54,7 @@ class PlanarTransform(AbstractTransform):
         u = self.direction
         product, target = u @ self.w, x @ self.w + self.b
         a = _root(product.detach(), target.detach())
-        # One Newton step from the root leaves its value unchanged and makes it differentiable.
+        # One Newton step at the root does not change the root's value, and makes it differentiable.
         slope = 1 + product.detach() * (1 - a.tanh().square())
         a = a - (a + product * a.tanh() - target) / slope
         height = a.tanh()

@@ -136,7 +136,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
         index = (value[..., None] >= inner).sum(-1, keepdim=True)
         both = torch.cat([index, index + 1], -1)
     near = both[..., None, :].expand(*both.shape[:-1], 2, 2)
-    # Convert integers first, because integer tensor times float gives float32 whatever the dtype of the options.
+    # Bin indices are converted first, because an integer tensor times a float gives float32 in any case.
     ends = MIN_BIN_SHARE * near.to(options) + share * (sums.expand(*near.shape[:-1], k + 1).gather(-1, near) / total)
     (x, x1), (y, y1) = (part.unbind(-1) for part in ends.unbind(-2))
     slopes = pad(options[..., 2 * k :], (1, 1)).expand(*both.shape[:-1], k + 1).gather(-1, both)
@@ -172,6 +172,6 @@ class SplineCoupling(AbstractCoupling):
     def inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:  # noqa: D102
         given = x[:, self.kept]
         options = torch.cat([self.own.expand(len(x), -1, -1), self.options(given)], 1)
-        # transforms fixed and changing coordinates in one call
+        # Fixed and changing coordinates go through the spline in one call.
         z, logs = spline(torch.cat([given, x[:, self.changing]], 1), options, bound=self.bound)
         return z[:, self.order], logs.sum(1)

@@ -23,7 +23,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     parts: list[AbstractTransform] = []
     features = check_integer(
         "features", features, least=2
-    )  # a coupling map needs one fixed and one changing coordinate
+    )  # A coupling map changes some coordinates and keeps others, so it needs at least two
     for i in range(check_integer("layers", layers)):
         stays = alternating_mask(features, i)
         kept = int(stays.sum())

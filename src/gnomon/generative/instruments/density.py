@@ -129,7 +129,7 @@ def _on_grid(log_prob: Any, x: Tensor, grid: int) -> Value:
     flat = x.flatten(1).double()
     low, high = flat.amin(0), flat.amax(0)
     wide = (high - low).clamp(min=1e-6) / 2
-    d, size = flat.shape[1], grid | 1  # an odd size, so that every second point forms a grid with the same ends
+    d, size = flat.shape[1], grid | 1  # An odd number of points, so that every second point is a grid of equal ends.
     while True:
         axes = [torch.linspace(float(a), float(b), size, dtype=torch.float64)
                 for a, b in zip(low - wide, high + wide, strict=True)]  # fmt: skip
@@ -179,7 +179,7 @@ def _both_ways(model: Any) -> tuple[Callable[[Tensor], tuple[Tensor, Tensor]], C
     if hasattr(model, "inverse") and hasattr(model, "forward") and hasattr(model, "transforms"):
         return model.inverse, lambda z: model.forward(z)[0]
     made = distribution_of(model)
-    maps = getattr(made, "transform", None)  # zuko's flows store their map from examples to noise in this attribute
+    maps = getattr(made, "transform", None)  # The flows of the library zuko store the map from examples to noise here.
     if maps is None or not hasattr(maps, "inv") or not hasattr(maps, "log_abs_det_jacobian"):
         return None
 

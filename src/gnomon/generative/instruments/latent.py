@@ -128,7 +128,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     values, vectors = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)[1:]
     other = torch.linalg.svd(back - back.mean(0), full_matrices=False)[2]
     rest = float(values[m:].square().sum()) / (2 * len(flat))  # (1)
-    # Sines instead of cosines, because the cosine of a small angle loses half of its digits.
+    # Uses sines of the angles, because the cosine of a small angle loses half of its digits.
     first, second = vectors[:m], other[:m]
     sines = torch.linalg.svdvals(second - second @ first.T @ first).clamp(max=1)
     return PcaGap(loss, rest, sines.asin())

@@ -111,7 +111,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     n, m = len(b), len(a)
     reached = 0
     for part in b.split(max(1, DISTANCES_PER_TILE // max(n, m))):
-        # k + 1, because the nearest neighbor of a point is the point itself
+        # k + 1, because the nearest neighbor of each point is the point itself.
         radius = torch.cdist(part, b).kthvalue(k + 1, dim=1).values
         reached += int((torch.cdist(part, a).amin(1) <= radius).sum())
     share, expected = reached / n, 1 - comb(n - 1, k) / comb(n + m - 1, k)  # (1) (2)

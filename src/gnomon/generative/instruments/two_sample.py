@@ -49,7 +49,7 @@ class TwoSampleTest(Result):
     @property
     def differ(self) -> bool:
         """Whether the two sets of examples differ, at a significance level of 1 %."""
-        return self.p_value <= SIGNIFICANCE_LEVEL  # the smallest p-value of 99 permutations is 1 / 100
+        return self.p_value <= SIGNIFICANCE_LEVEL  # The smallest possible p-value of 99 permutations is 1 / 100.
 
     @property
     def verdict(self) -> str:

@@ -70,14 +70,14 @@ def monomial(degree: int) -> Polynomial:
 
 def _dual(coefficients: tuple[float, ...], a: Variance, b: Variance, c: Covariance) -> Covariance:
     total = torch.zeros_like(a * b * c)
-    for k in reversed(range(len(coefficients))):  # Horner's scheme in c, which needs no powers of c
+    for k in reversed(range(len(coefficients))):  # Horner's scheme evaluates the polynomial in c without powers.
         total = total * c + factorial(k) * (_projection(coefficients, k, a) * _projection(coefficients, k, b))
     return total
 
 
 def _projection(coefficients: tuple[float, ...], k: int, a: Variance) -> Variance:
     total = torch.zeros_like(a)
-    # Horner's scheme in a, which needs no powers of a
+    # Horner's scheme evaluates the polynomial in a without powers.
     for m in reversed(range(k, len(coefficients), 2)):
         odd_factorial = prod(range(m - k - 1, 1, -2))
         total = total * a + coefficients[m] * comb(m, k) * odd_factorial

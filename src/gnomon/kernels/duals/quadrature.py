@@ -44,7 +44,7 @@ class Quadrature(AbstractDual):
 
     def __post_init__(self) -> None:
         check_elementwise(self.function)
-        # stored with the dual, because computing the moments takes long
+        # The moments are stored with the dual function, because computing them takes long.
         object.__setattr__(self, "_moments", Moments(self.function))
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

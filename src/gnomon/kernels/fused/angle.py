@@ -19,12 +19,13 @@ from numba.extending import overload
 
 from gnomon.core.machine.loops import FAST_MATH_FLAGS
 
-# Coefficients of P and R: interpolation at the Chebyshev points of [0, 1/2] with 60 digits; lowest degree first.
+# Coefficients of the polynomials P and R, lowest degree first: interpolation at the Chebyshev points of [0, 1/2],
+# computed with 60 digits.
 P32 = (0.31830988259045284, 0.053052564445503686, 0.02383540855707664, 0.014795313902273344, 0.0053257665125200065,
        0.024045050441502305, -0.02867533338793479, 0.034910313122062574)  # fmt: skip
 R32 = (0.42441318645480164, 0.0424403661853203, 0.013671694465764437, 0.005971923108923182, 0.005346164537455179,
        -0.0025381768726634576, 0.006755148702960573)  # fmt: skip
-# On the shorter intervals [0, 1/4] and [0, 1/8], fewer powers give the same accuracy.
+# Shorter polynomials, which have the same accuracy on the shorter intervals [0, 1/4] and [0, 1/8].
 P32_QUARTER = (0.31830988490537476, 0.053052014833083985, 0.023856360495559576, 0.014489668346944871,
                0.007637527298846477, 0.013501869413697198)  # fmt: skip
 R32_QUARTER = (0.42441318818394724, 0.0424400016032471, 0.013683219681699409, 0.005870694526572502,
@@ -47,7 +48,7 @@ def angles(m):
 
     See equations (1) and (2) of the module docstring.
     """
-    raise NotImplementedError  # never runs: numba compiles the overload below instead
+    raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 
 @overload(angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})
@@ -85,12 +86,12 @@ def _angles(m):
 
 def quarter_angles(m):
     """Computes the two functions of ``angles`` in float32 for m = sin^2(t / 2) <= 1/4, with a shorter polynomial."""
-    raise NotImplementedError  # never runs: numba compiles the overload below instead
+    raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 
 def eighth_angles(m):
     """Computes the two functions of ``angles`` in float32 for m = sin^2(t / 2) <= 1/8, with the shortest polynomial."""
-    raise NotImplementedError  # never runs: numba compiles the overload below instead
+    raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 
 @overload(quarter_angles, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})

@@ -28,7 +28,7 @@ ROWS_PER_TILE = 256
 """Number of rows of a tile."""
 COLUMNS_PER_TILE = 512
 """Number of columns of a tile."""
-# distances of closer pairs are computed again from feature differences
+# If two points are closer than this, their distance is computed again from feature differences.
 NEAR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}
 MIN_FLOAT32_VARIANCE = 1e-30
 """Products of smaller variances underflow in float32."""
@@ -125,7 +125,7 @@ def run(chain: ChainArrays, out: tuple[Tensor | None, Tensor | None], *, symmetr
     left, right = chain.sides
     n, m = len(left.features), len(right.features)
     wanted = next(o.numpy().dtype for o in out if o is not None)
-    # an absent kernel is an empty array of the same type, so that the loop is compiled only once
+    # A kernel that is not wanted becomes an empty array of the same type, so that the loop is compiled only once.
     nngp, ntk = (np.empty((0, 0), wanted) if o is None else o.numpy() for o in out)
     constants = tuple(chain.arithmetic.type(v) for v in (0.0, 0.25, 0.5, 1.0))
     near = chain.arithmetic.type(NEAR[chain.arithmetic])
@@ -231,7 +231,7 @@ def _instruction(
             made = activation(plan, i, before, after, None)
             return None if made is None else [Instruction(made[0], target, sources[0], made[1], made[2])]
         case NormalizeRule():
-            assert measured is not None  # the plan always measures what this rule needs
+            assert measured is not None  # A plan always measures the scale that a normalization needs.
             return [Instruction(NORMALIZE, target, sources[0], (measured, before * measured / 2))]
         case DropoutRule():
             return [Instruction(DROPOUT, target, sources[0], (before / 2,), (1 / rule.keep - 1,))]
@@ -251,7 +251,7 @@ def _weigh(weights: tuple[float, ...], sources: list[int], target: int) -> list[
 def _arrays(instructions: list[Instruction], arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     code: list[tuple[int, ...]] = []
     numbers: list[float] = []
-    row = 1  # row 0 of the table belongs to the data
+    row = 1  # Row 0 of the table describes the data, so the steps start at row 1.
     for ins in instructions:
         code.append((ins.op, ins.target, ins.source, row, len(numbers)))
         numbers += ins.numbers

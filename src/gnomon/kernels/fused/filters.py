@@ -69,7 +69,7 @@ def _taps(source, target, taps, step):
         _increase(source[tap * step : tap * step + n], target)
 
 
-# Indices are loop variables, because the compiler vectorizes only if it can prove that they are positive.
+# Indices are loop variables, because the compiler vectorizes only if it can prove that they are not negative.
 @njit(**INNER)
 def _three(a, b, c, target):
     use_wide_vectors()
@@ -175,7 +175,7 @@ def _blocks(source, of, target, k, begin, end, tag, weight):
     for v in range(len(target) // lanes):
         to = uint64(v * lanes)
         for a in range(begin, end):
-            # unsigned, so that the compiler knows that no index counts from the end
+            # The index is unsigned, so that the compiler knows that it never counts from the end.
             place = uint64(of + (k * v + a) * lanes)
             for i in range(lanes):
                 target[to + uint64(i)] += weight * source[place + uint64(i)]

@@ -81,5 +81,5 @@ def error_function(e, ha, hb, sa, ra, sb, rb, k):
     d = sa - sb
     turn, h = angle_terms(e + e + one, d * d, ra * rb, k)
     distance = (ha + hb) - one + (turn + turn + turn + turn)
-    sine = sqrt(h * (one - h))  # h = sin^2(t / 2), so this is half of sin t
+    sine = sqrt(h * (one - h))  # h is sin^2(t / 2), so this is half of sin t
     return distance if e > zero else zero, ra * rb * half / sine

@@ -250,7 +250,7 @@ def _pointwise(
     if item.op == NORMALIZE:
         assert isinstance(rule, NormalizeRule)
         scale = rule.measure((before,))
-        assert scale is not None  # the rule computed this scale together with the variance
+        assert scale is not None  # The rule has computed this scale together with the variance.
         return NORMALIZE, (scale, before * scale / 2), ()
     if item.op == DROPOUT:
         assert isinstance(rule, DropoutRule)
@@ -281,7 +281,7 @@ def _enter(
 def _apply(plan: LimitPlan, i: int, own: dict[int, Tensor]) -> Tensor:
     """Computes the variances of single images after layer i of the network from the variances before it."""
     rule = plan.rules[i]
-    assert isinstance(rule, AbstractRule)  # only the data step has another rule, and it has no inputs
+    assert isinstance(rule, AbstractRule)  # Only the first step (the data) has another rule, and it has no inputs.
     selves = tuple(own[j] for j in plan.program.steps[i].inputs)
     measured = rule.measure(tuple(None if w is None else s for s, w in zip(selves, rule.watches(), strict=True)))
     return rule.apply(tuple(KernelPair(s) for s in selves), RuleContext(1, False, False, measured, measured, None)).nngp

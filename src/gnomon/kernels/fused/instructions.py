@@ -121,12 +121,12 @@ def _kink(
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]] | None:
     slope = dual.slope if isinstance(dual, LeakyReLU) else 0.0
     if slope and bool((before == 0).any()):
-        return None  # at zero variance the derivative follows another convention, which the loops do not know
+        return None  # At variance zero, derivatives follow another convention, which the compiled loops do not know.
     s = before.sqrt()
     numbers = (scale * slope, scale * (1 - slope) ** 2)
     shift = rule.dual.shift if isinstance(rule.dual, Scaled) else 0.0
     if not rule.trainable:
-        # distances do not depend on the shift, but joining.py needs it
+        # Distances between points do not depend on the shift, but joining.py needs the shift.
         return KINK, (s, _reciprocal(s)), (*numbers, shift)
     if shift:
         return None

@@ -16,7 +16,7 @@ from torch import Tensor
 from gnomon.kernels.fused.instructions import Instruction
 from gnomon.kernels.fused.opcodes import AFFINE, KINK, RECTIFIED
 
-LEVELS = (0.125, 0.25)  # thresholds of h = (1 - correlation) / 2, below which shorter polynomials suffice
+LEVELS = (0.125, 0.25)  # Below these values of h = (1 - correlation) / 2, shorter polynomials are accurate enough.
 RELATIVE_SLACK = 1e-4
 """Relative tolerance of h, far above its rounding errors."""
 
@@ -31,8 +31,8 @@ def fuse_relu_with_affine(instructions: list[Instruction]) -> list[Instruction]:
     [(2,), (1,), (16, 0.5), (16, 0.5), (16, 0.5)]
     """
     result: list[Instruction] = []
-    least: float | None = None  # least correlation of two points before the last ReLU
-    before: Tensor | None = None  # variances that the last ReLU contributes after the affine layer that follows it
+    least: float | None = None  # smallest correlation of two points before the last ReLU
+    before: Tensor | None = None  # variances that the last ReLU adds after the affine layer that follows it
     i = 0
     while i < len(instructions):
         kink, layer = instructions[i], instructions[i + 1] if i + 1 < len(instructions) else instructions[i]

@@ -78,7 +78,7 @@ class CompiledImages(CompiledPlan):
                 bad = run(self.planes, sides, out, symmetric=sides[0] is sides[1])
             except Uncovered:
                 return None
-            # checks again after rounding, because float64 numbers may overflow float32
+            # Checks the result again after rounding, because float64 numbers may overflow float32.
             ends = [end for k in out.values() for end in torch.aminmax(k)]
         return None if bad or not all(bool(torch.isfinite(end)) for end in ends) else out
 
@@ -102,12 +102,12 @@ class CompiledImages(CompiledPlan):
 
 def run(programme: PlaneProgram, data: tuple[Tensor, Tensor], out: dict[str, Tensor], *, symmetric: bool) -> int:
     """Fills the kernel matrices ``out`` for two sets of images; returns the number of non-finite entries."""
-    # with dropout, equal images have different masks, so duplicates must stay separate
+    # Equal images stay separate if there is dropout, because each gets a mask of its own.
     merge = not any(isinstance(r, DropoutRule) for r in programme.plan.rules)
     images, left, right = _distinct(data, symmetric, merge)
     found = measure(programme, images)
     rows, cols = np.unique(left), np.unique(right)
-    # false if an image occurs more than once; then results are computed once and copied
+    # `direct` is false if an image occurs more than once; then each distinct pair is computed once and copied.
     direct = np.array_equal(rows, left) and np.array_equal(cols, right)
     small = {k: v.numpy() if direct else np.empty((len(rows), len(cols)), v.numpy().dtype) for k, v in out.items()}
     single = next(iter(out.values())).dtype == torch.float32 and all(map(is_piecewise_linear, programme.plan.rules))

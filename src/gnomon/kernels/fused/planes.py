@@ -75,7 +75,7 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
 @compile_on_first_use
 def sweep(codes, numbers, k, planes, tag, x, groups, outs, outs_at, regs, room, runs, found):
     """Computes kernels of one image with many groups of images, in one call of compiled code with two stages."""
-    alone = len(groups) == 0  # always False; a literal would make numba compile `stage` a second time
+    alone = len(groups) == 0  # Always False. A literal False would make numba compile `stage` a second time.
     for g in range(len(groups)):
         y = groups[g]
         _zero(outs[0])

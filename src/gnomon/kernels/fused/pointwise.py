@@ -24,7 +24,7 @@ from gnomon.kernels.fused.formulas import angle_terms, error_function, kink
 
 def at(values, q):
     """Returns entry q if ``values`` is a vector, or ``values`` itself if ``values`` is a number."""
-    raise NotImplementedError  # never runs: numba compiles the overload below instead
+    raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 
 @overload(at, jit_options={"forceinline": True})
@@ -199,7 +199,7 @@ def copy(values, out):
     bad = 0
     for q in range(len(values)):
         out[q] = values[q]
-        bad += 0 if out[q] - out[q] == 0 else 1  # checked after rounding to the result's precision, which may overflow
+        bad += 0 if out[q] - out[q] == 0 else 1  # Checked after rounding to the result's precision, which may overflow.
     return bad
 
 

@@ -54,7 +54,7 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
     """Updates half squared distances e and tangent kernels t for a ReLU and the affine layer after it."""
-    raise NotImplementedError  # never runs: numba compiles the overload below instead
+    raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 
 @overload(relu_entries, jit_options={"fastmath": set(FAST_MATH_FLAGS), "forceinline": True})

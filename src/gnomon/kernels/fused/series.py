@@ -25,12 +25,12 @@ from torch import Tensor
 
 from gnomon.kernels.duals.base import AbstractDual
 
-LEVELS = ((256, 128), (271, 256))  # (nodes, powers) to try; longer series cost more than they save
+LEVELS = ((256, 128), (271, 256))  # pairs (nodes, powers) to try; longer series cost more than they save
 MAX_DEVIATIONS = 13.5
 """Standard deviations that equidistant nodes cover, for powers that Gauss weights do not support."""
 SERIES_TOLERANCE = 1e-12
 """Relative error at which a series is truncated."""
-POINTS_PER_BLOCK = 512  # number of points whose function values are in memory together
+POINTS_PER_BLOCK = 512  # number of points whose function values are in memory at the same time
 
 
 def coefficients(

@@ -130,7 +130,7 @@ class _Maker:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
-        # a flattening keeps its grid, because the mean over equal positions does not depend on the order
+        # Flattening keeps the grid of positions, because the mean over positions does not depend on their order.
         self.grid: dict[int, Grid] = {}
 
     def add(self, i: int) -> bool:

@@ -82,7 +82,8 @@ class LineRule(AbstractRule):
         ntk = None if x.ntk is None else slope**2 * x.ntk
         if context.tangent:
             for t in self.trainable:
-                # a zero gain is always read as a step of its own, phi(u) = g u + b
+                # A zero gain is always read as a step of its own, phi(u) = g u + b. Its derivative with respect to g is
+                # u, so the ratio is 1.
                 ratio = slope / t.scale if t.scale else 1.0
                 term = ratio**2 * (x.nngp if t.kind == "gain" else torch.ones_like(x.nngp))
                 ntk = _plus(ntk, term, t, self.rank, context)

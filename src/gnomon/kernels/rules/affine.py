@@ -118,5 +118,5 @@ class ConvRule(AbstractRule):
                 place[dim] = slice(tap * dilation, tap * dilation + last, stride)
             part = array[tuple(place)]
             total = part if total is None else total + part if tap == 1 else total.add_(part)
-        assert total is not None  # kernels have at least one tap
+        assert total is not None  # A kernel has at least one entry, so the sum exists.
         return total

@@ -41,7 +41,7 @@ class RuleContext:
 
     def sides(self, rank: int) -> tuple[Tensor, Tensor]:
         """Returns statistics of both points, reshaped to broadcast against covariances between grid positions."""
-        assert self.left is not None and self.right is not None  # the plan always measures what a rule needs
+        assert self.left is not None and self.right is not None  # A plan always measures what its rules need.
         a, b = self.left, self.right
         if self.batch == 2:
             a, b = a.unsqueeze(1), b.unsqueeze(0)

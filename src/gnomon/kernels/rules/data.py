@@ -52,7 +52,7 @@ class DataRule:
         if c > MAX_SHORT_FEATURES:
             moments = _near_equal(a, b, moments)
         if x is y:
-            mirror(moments)  # matrix products may round both triangles differently
+            mirror(moments)  # Matrix products may round the two triangles differently, so one is copied.
         return moments.reshape(n, m, *grid)
 
 
@@ -64,7 +64,7 @@ def _patches(data: Tensor, window: ConvolutionWindow) -> Tensor:
     for axis, (kernel, stride, dilation) in enumerate(zip(window.kernel, window.stride, window.dilation, strict=True)):
         data = data.unfold(2 + axis, dilation * (kernel - 1) + 1, stride)[
             ..., ::dilation
-        ]  # the kernel positions become the last dimension
+        ]  # The positions inside the convolution's kernel become the last dimension
     return data.permute(0, 1, *range(2 + rank, 2 + 2 * rank), *range(2, 2 + rank)).flatten(1, 1 + rank)
 
 
@@ -73,7 +73,7 @@ def _near_equal(a: Tensor, b: Tensor, moments: Tensor) -> Tensor:
     c = a.shape[1]
     va, vb = (a * a).sum(1)[:, None] / c, (b * b).sum(1)[None] / c
     found = []
-    for top in range(0, len(a), ROWS_PER_STRIP):  # a few rows at a time stay in the cache
+    for top in range(0, len(a), ROWS_PER_STRIP):  # Takes few rows at a time, which fit into the cache.
         rows = slice(top, top + ROWS_PER_STRIP)
         i, j, p = torch.nonzero(moments[rows] > (1 - ALIGNED_COSINE_TOLERANCE) / 2 * (va[rows] + vb), as_tuple=True)
         found.append((i + top, j, p))

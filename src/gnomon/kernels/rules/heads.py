@@ -58,7 +58,7 @@ class HeadsRule(AbstractRule):
         """
         if not self.padded:
             return None
-        assert data[3] is not None  # with padding, the fourth input is the padding mask
+        assert data[3] is not None  # With padding, the fourth input is the padding mask.
         return data[3][:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

@@ -52,7 +52,7 @@ class MixRule(AbstractRule):
             m = matrix.to(array)
             if not full:
                 dim = context.batch + axis
-                # only variances are needed, so each entry of the matrix is squared
+                # Only variances are needed, so each entry of the position matrix is squared.
                 array = torch.tensordot(array, m * m, dims=([dim], [1])).movedim(-1, dim)
                 continue
             for dim in (context.batch + rank + axis, context.batch + axis):
@@ -133,7 +133,7 @@ class BlendRule(AbstractRule):
     def features(self, data: tuple[Tensor | None, ...]) -> Tensor | None:
         """Returns the matrix that acts on the positions of each point, which is the layer's second input."""
         matrices = data[1]
-        assert matrices is not None  # the second input is the matrices
+        assert matrices is not None  # The second input holds the matrices, so it is never None.
         return matrices[:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

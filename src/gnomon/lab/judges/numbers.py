@@ -66,7 +66,7 @@ def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> f
     >>> round(student_quantile(0.95, 10), 3)
     2.228
     """
-    from scipy.special import stdtrit  # scipy.stats takes a second to import
+    from scipy.special import stdtrit  # imported here, because scipy.stats takes a second to import
 
     return float(stdtrit(degrees, 1 - (1 - confidence) / (2 * comparisons)))
 
@@ -85,7 +85,7 @@ def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True
     if not p.size:
         return None
     small, large = (o, p) if above else (p, o)
-    # if the bound p is negative, swap and negate both ends
+    # If the bound p is negative, both ends are swapped and negated, so that the same comparison holds.
     small, large = np.where(p > 0, small, -large), np.where(p > 0, large, -small)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.nanmax(np.where(large > 0, small / large, np.inf)))

@@ -178,8 +178,8 @@ class KernelSystem:
         if made.shape != (len(rows), len(columns)):
             what = f"kernel(rows, columns) returned {tuple(made.shape)} for {len(rows)} rows and {len(columns)} columns"
             raise InputError(what, accepted="one entry for each pair", fix="Return the matrix K[rows][:, columns]")
-        # A finite sum proves that all entries are finite and takes one pass. The sum may overflow; only then check each
-        # entry.
+        # A finite sum proves in one pass that all entries are finite. The sum may overflow; only then each entry is
+        # checked.
         if not bool(made.sum().isfinite()) and not bool(made.isfinite().all()):
             row = int(rows[(~made.isfinite()).any(1).nonzero()[0, 0]])
             fix = f"Look at input {row}: a NaN or a very large feature there is the usual cause"

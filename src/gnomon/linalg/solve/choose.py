@@ -24,7 +24,7 @@ OPERATIONS_PER_SECOND = 5e10
 """float64 operations per second: one core with wide vectors, or several without."""
 MAX_POINTS_FOR_CUBIC_SOLVE = int(
     (3 * MAX_SOLVE_SECONDS * OPERATIONS_PER_SECOND) ** (1 / 3)
-)  # points for which n^3 / 3 operations take at most a minute: 20,800
+)  # The number of points (20,800) at which n^3 / 3 operations take a minute, the longest allowed time
 
 
 @dataclass(frozen=True, slots=True)

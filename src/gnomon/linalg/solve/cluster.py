@@ -94,7 +94,7 @@ class Workers:
             (held,) = self.client.scatter([thing], broadcast=True, hash=False)
         except TimeoutError as error:
             raise _is_lost("the cluster has no workers") from error
-        except OSError as error:  # raised if the scheduler did not answer
+        except OSError as error:  # Raised by Dask if the scheduler does not answer.
             raise self._connection_error() from error
         return held
 
@@ -124,7 +124,7 @@ class Workers:
         self._reach()
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except OSError as error:  # raised if the scheduler did not answer
+        except OSError as error:  # Raised by Dask if the scheduler does not answer.
             raise self._connection_error() from error
         return threads
 
@@ -135,7 +135,7 @@ class Workers:
         while taken < len(pieces):
             try:
                 if self.missing:
-                    waiting.clear()  # the data of these pieces was lost with the workers
+                    waiting.clear()  # The data of these pieces was lost with the workers that held it.
                 held = self.send()
                 for piece in pieces[taken + len(waiting) : taken + self.width]:
                     waiting.append(self.client.submit(function, held, piece, pure=False))
@@ -160,7 +160,7 @@ class Workers:
             raise self._connection_error() from error
         except KilledWorker as error:
             raise _is_lost(f"every worker that computed one of the pieces died: {error}") from error
-        self.sends = 1  # a result arrived, so earlier losses no longer count
+        self.sends = 1  # A result has arrived, so losses of workers before it no longer count.
         return value
 
     def _connection_error(self) -> type[BaseException]:

@@ -45,8 +45,8 @@ from gnomon.linalg.solve.base import (
 
 CACHE_TILE_BYTES = 2**20
 """Bytes of a tile that stays in the second-level cache while it is transposed."""
-# Half of the digits of float32, the lowest precision in which kernels are computed. Rounding stays below this through
-# networks of any reasonable depth; kernels that are not symmetric exceed it.
+# Half of the digits of float32, the lowest precision of kernels. Rounding errors stay below this for networks of any
+# reasonable depth; kernels that are not symmetric exceed it.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
 JITTER_POWERS = 12
 """Number of jitters to try, in powers of ten, from float precision to 1e-4 of the mean diagonal."""
@@ -80,7 +80,7 @@ class Direct(AbstractSolver):
         n, k = system.y.shape
         diagonal = buffer.diagonal().copy() + system.ridge
         added = self._factorize(buffer, diagonal, lapack)
-        factor = buffer.T  # a view, because LAPACK expects column order
+        factor = buffer.T  # The factor is a transposed view, because LAPACK expects column order.
         c, _ = lapack.dpotrs(factor, system.y.numpy(), lower=1)  # (1)
         residual, norm = _residual(buffer, diagonal, c, system.y.numpy())
         reciprocal, _ = lapack.dpocon(factor, norm + added, uplo="L")
@@ -157,7 +157,7 @@ def _residual(buffer: np.ndarray, diagonal: np.ndarray, c: np.ndarray, y: np.nda
     product, sums = diagonal[:, None] * c, np.abs(diagonal)
     for rows in row_blocks(n, n, CACHE_TILE_BYTES):
         first, last = int(rows[0]), int(rows[-1]) + 1
-        # only entries strictly below the diagonal, whose values the factorization did not change
+        # Reads only entries strictly below the diagonal, which the factorization did not change.
         strip = np.tril(buffer[first:last, :last], first - 1)
         product[first:last] += strip @ c[:last]
         product[:last] += strip.T @ c[first:last]

@@ -32,8 +32,8 @@ from gnomon.linalg.solve.gradient import ConjugateGradient
 from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
 from gnomon.linalg.solve.precondition import Landmarks
 
-# A range of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second, sending
-# takes 400 / r of the time: 5 % for this number of rows.
+# A piece of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second, sending
+# takes 400 / r of the computing time: 5 % for this number of rows.
 DEFAULT_ROWS_PER_PIECE = 8192
 """Rows per piece if the caller gives none."""
 STRIP_BYTES = 2**28
@@ -118,7 +118,7 @@ class Strips:
         while True:
             try:
                 if self.workers.missing:
-                    self.held = []  # all strips were computed from data that is now lost
+                    self.held = []  # All strips were computed from data that is lost now.
                 shared = self.workers.send()
                 if not self.held:
                     self.held = [client.submit(_strip, shared, piece, pure=False) for piece in self.pieces]

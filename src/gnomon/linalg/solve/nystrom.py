@@ -127,9 +127,9 @@ class RowStream:
         part = np.zeros((m, m), dtype=np.float32, order="F") if single else gram
         for block in row_blocks(last - first, TILES_IN_MEMORY * m, room * BYTES_PER_FLOAT64 // self.dtype.itemsize):
             rows = block + first
-            # Copied because the kernel may have returned a view of the caller's matrix, which must not change.
+            # The kernel may have returned a view of the caller's matrix, which must not change, so it is copied.
             F = np.array(self.system.tile(rows, self.support, self.dtype).numpy(), order="C").T
-            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # F, transposed, in the memory of the copy
+            F = solve(1.0, factor, F, lower=1, overwrite_b=1)  # now the solution F, transposed, in the copy's memory
             square(1.0, F, beta=0.0 if single else 1.0, c=part, lower=1, overwrite_c=1)  # (2)
             if single:
                 gram += part

@@ -28,7 +28,7 @@ from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, KernelSystem, as_slice, 
 DIAGONAL_TILE_POINTS = 256
 """Points per diagonal tile: few calls, at the cost of 255 unused entries per row."""
 EPS = torch.finfo(torch.float64).eps
-TINY = torch.finfo(torch.float64).tiny  # keeps the preconditioner invertible for the zero kernel
+TINY = torch.finfo(torch.float64).tiny  # keeps the preconditioner invertible if the kernel is zero
 
 
 class AbstractPreconditioner(ABC):
@@ -63,7 +63,7 @@ class PivotedCholesky(AbstractPreconditioner):
         n = len(system.y)
         left = diagonal(system, memory)
         F = torch.zeros(n, columns(self.rank, n, memory), dtype=torch.float64)
-        enough = EPS * float(left.sum())  # below this, the remaining diagonal is only rounding
+        enough = EPS * float(left.sum())  # a remaining diagonal whose sum is below this is only rounding error
         for j in range(F.shape[1]):
             pivot = int(left.argmax())
             if float(left[pivot]) <= enough:
@@ -123,7 +123,7 @@ def inverse_of(kind: AbstractPreconditioner, system: KernelSystem, memory: int |
 def inverse(F: Float[Tensor, "n r"], trace: float, ridge: float) -> PreconditionerInverse:
     """Returns the inverse of F F^T + d I for a low-rank factor F, with d from the kernel's trace and the ridge."""
     mean = trace / len(F)
-    # The difference of traces is accurate to the rounding of a sum of n numbers, and may be slightly negative.
+    # This difference of two traces has the rounding error of a sum of n numbers, so it may be slightly negative.
     left = trace - float(torch.linalg.vector_norm(F)) ** 2
     d = ridge + max(left / len(F), EPS * len(F) * mean, TINY)  # (1)
     inner = F.T @ F

@@ -155,7 +155,7 @@ def _product(array: Any, sides: tuple[int, int], ridge: float, p: Float[Tensor, 
     for first, start, strip in _read(array, *sides):
         rows, columns = slice(first, first + len(strip)), slice(start, start + strip.shape[1])
         out[rows] += strip @ vector[columns]  # (1)
-        if start + sides[0] <= first:  # a tile below the diagonal also represents its mirror image
+        if start + sides[0] <= first:  # A tile below the diagonal also stands for its mirror image above it.
             out[columns] += strip.T @ vector[rows]  # (1)
     return torch.from_numpy(out)
 
@@ -176,7 +176,7 @@ def _read(array: Any, side: int, step: int) -> Iterator[tuple[int, int, np.ndarr
         first, start = places[here]
         rows = min(step, side - first % side, n - first)
         strip = fetch(array, (first, start), buffers[here % 2][:rows])
-        return strip[:, : n - start]  # the last tiles are padded on disk
+        return strip[:, : n - start]  # Removes the padding that the last tiles have on disk.
 
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(read, 0)

@@ -97,7 +97,7 @@ def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
         raise InputError(found, accepted="class labels", fix="Pass classes as integers 0, 1, ...")
     with AttackedModel(module).attack_mode() as classifier:
         scores = classifier.all_scores(x[:CHECKED_EXAMPLES])
-        targets_as_numbers(y, outputs=scores.shape[1])  # raises an error for labels out of range
+        targets_as_numbers(y, outputs=scores.shape[1])  # Called for its check: raises an error for invalid labels.
     if not bool(scores.isfinite().all()):
         raise InputError("the scores are not finite", accepted="finite scores", fix="Look for NaN in the weights")
     return x, y.long().to(x.device)

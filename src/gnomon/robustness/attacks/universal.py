@@ -101,7 +101,7 @@ def universal_perturbation(
     generator = torch.Generator().manual_seed(check_seed(seed))
     with AttackedModel(module).attack_mode() as classifier:
         decided, v = classifier.all_scores(x).argmax(1), torch.zeros_like(x[:1])
-        # no bounds: these apply to perturbed inputs, not to the perturbation itself
+        # No bounds on the perturbation itself, because bounds apply to perturbed inputs.
         whole = ThreatModel(threat.eps, threat.norm, -torch.inf, torch.inf)
         for k in with_progress_bar(range(steps), "steps of the attack"):
             pick = torch.randperm(len(x), generator=generator)[:BATCH_SIZE]

@@ -82,7 +82,7 @@ def smoothed_radius(
     >>> bool(0 < smoothed_radius(net, data, sigma=0.5).radii <= 1.0)                   # the true one is 1
     True
     """
-    from scipy.special import betaincinv, ndtri  # imported here because scipy is slow to import
+    from scipy.special import betaincinv, ndtri  # Imported here, because scipy is slow to import.
 
     sigma, draws = check_number("sigma", sigma, above=0), check_integer("draws", draws, least=2)
     confidence = check_number("confidence", confidence, above=0, below=1)

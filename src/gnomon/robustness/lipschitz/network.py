@@ -203,7 +203,7 @@ def _propagate(graph: PiecewiseLinearGraph, blocks: list[_Block]) -> float:
                 i
             ].norm  # (2)
         else:
-            # constants of branches that are summed or concatenated add up
+            # If a step sums or concatenates several branches, their Lipschitz constants are added.
             known[i] = sum(before) if len(before) > 1 else inf
     return known[len(graph.steps) - 1]
 
@@ -268,7 +268,7 @@ def _affordable(graph: PiecewiseLinearGraph, points: Tensor, rounds: int) -> tup
         weight = getattr(step.layer, "weight", None)
         if isinstance(weight, Tensor) and weight.dim() > 1:
             work += weight.numel() * value[0].numel() / weight.shape[0]
-    each = 4 * POWER_ITERATIONS * work  # each power iteration runs a forward pass and two backward passes
+    each = 4 * POWER_ITERATIONS * work  # Each power iteration runs one forward pass and two backward passes.
     kept = points[: max(1, int(MAX_MULTIPLICATIONS / (each * (rounds + 1))))]
     return kept, min(rounds, max(1, int(MAX_MULTIPLICATIONS / (each * len(kept)))))
 

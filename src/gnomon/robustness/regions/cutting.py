@@ -110,7 +110,7 @@ def _windows(layer: nn.Module | None, values: Tensor) -> Tensor:
             (k, _one(v)) for k, v in zip((1, 1, 0, 1), (kernel, stride, padding, dilation), strict=True)
         )
     low = images.min() - 1
-    shifted = images - low  # shift values above zero, because unfold pads with zeros
+    shifted = images - low  # All values are raised above zero, because unfold pads images with zeros.
     patches = nn.functional.unfold(shifted.flatten(0, 1)[:, None], kernel, dilation, padding, stride)
     patches = torch.where(patches > 0, patches + low, -torch.inf)
     return patches.transpose(1, 2).reshape(len(values), images.shape[1], patches.shape[2], -1)

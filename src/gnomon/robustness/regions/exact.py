@@ -250,7 +250,8 @@ def regions_in_plane(
             if step.kind in ("relu", "max"):
                 cells = _all_cut(graph, step, cells, embed, size)
         middles = torch.stack([cell.mean(0) for cell in cells])
-        # merge cells with equal patterns, because some cuts of max-pool inputs do not separate regions
+        # Merges cells with equal activation patterns, because some cuts by max-pooling inputs do not separate linear
+        # regions.
         known, which = pattern_hashes(graph, (embed(part) for part in middles.split(size))).unique(return_inverse=True)
         grid = torch.linspace(-radius, radius, side, dtype=torch.float64)
         points = torch.cartesian_prod(grid, grid).flip(1)

@@ -95,7 +95,7 @@ def output_gaussianity(
     excess, distance = [], []
     for width in chosen:
         nets = (build_network(build, width, seed) for seed in range(m))
-        with torch.no_grad():  # these networks were built here, so no mode or state must be restored
+        with torch.no_grad():  # The networks were built here, so their mode and state need not be restored.
             f = np.array([float(run_to_rows(net, one)[0, 0]) for net in nets])
         scale = float(np.sqrt((f**2).mean())) or 1.0
         excess.append(float(((f / scale) ** 4).mean()) - 3)  # (1)

@@ -39,8 +39,8 @@ def count_parameters(side):
     return np.array([total, sum(in_dense)], float)
 
 
-observed = partial(count_parameters, side=6)  # As published: the last pooling layer returns 6 x 6 positions.
-control = partial(count_parameters, side=1)  # The last pooling returns one position: fewer weights follow.
+observed = partial(count_parameters, side=6)  # The test counts the published network with 6 x 6 outputs after pooling.
+control = partial(count_parameters, side=1)  # Control: the last pooling has one output, so fewer weights follow it.
 
 CLAIM = Claim(
     id="alexnet-example",

@@ -56,5 +56,5 @@ CLAIM = Claim(
     premises=(Premise("each patch is processed without its position"),),
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),
-    judge=equals(rounding=1000),  # sums of 8 terms, averaged over 16 patches: 1000 times machine precision
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: averages of 16 patches, each a sum of 8 terms
 )

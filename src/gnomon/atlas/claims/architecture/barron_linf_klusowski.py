@@ -44,7 +44,7 @@ def errors(stratified, repeats, seed):
     return np.array(sides, dtype=float) ** 2, np.array(rows)
 
 
-observed = partial(errors, stratified=True)  # One hidden unit is drawn from each cell of the partition.
+observed = partial(errors, stratified=True)  # The test draws one hidden unit from each cell of parameter space.
 control = partial(errors, stratified=False)  # Independent draws.
 
 CLAIM = Claim(

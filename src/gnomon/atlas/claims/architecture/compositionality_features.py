@@ -72,8 +72,8 @@ def errors(target, examples, steps, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(errors, target=tree)  # The target is a composition with the same tree structure as the deep network.
-control = partial(errors, target=across)  # The target is composed by another tree than the deep network.
+observed = partial(errors, target=tree)  # The test's target has the same tree structure as the deep network.
+control = partial(errors, target=across)  # Control: the target has another tree structure than the deep network.
 
 CLAIM = Claim(
     id="compositionality-features",

@@ -40,7 +40,7 @@ def full_convolution(turn, side, kernel, seed):
     return found
 
 
-observed = partial(full_convolution, turn=False)  # The kernel is not rotated by 180 degrees.
+observed = partial(full_convolution, turn=False)  # The test does not rotate the kernel, as the claim states.
 control = partial(full_convolution, turn=True)  # The kernel rotated.
 
 CLAIM = Claim(

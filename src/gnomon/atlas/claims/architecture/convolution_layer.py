@@ -37,7 +37,7 @@ def layer(flipped, channels, outputs, side, kernel, seed):
     return torch.nn.functional.conv2d(x[None], w.flip(2, 3) if flipped else w)[0].numpy()
 
 
-ROWS = (  # id, title, question, number of input channels, number of output channels
+ROWS = (  # columns: id, title, question, number of input channels, number of output channels
     ("cnn-layer", "torch's convolution layer sums over input channels the convolutions with flipped kernels",
      "What does a convolution layer with several channels compute?", 2, 3),
     ("conv-2d", "torch's conv2d is a cross-correlation: a convolution with the flipped kernel",

@@ -52,7 +52,7 @@ def error_ratios(target, sizes, groups, repeats, seed):
     return np.array(sizes, float), np.stack(columns, 1)
 
 
-observed = partial(error_ratios, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # A target with two jumps.
+observed = partial(error_ratios, target=lambda x: ((x > 0.31) & (x < 0.74)) * 2.0)  # The target jumps at 0.31 and 0.74.
 control = partial(error_ratios, target=lambda x: np.cos(2 * np.pi * x))  # A smooth target.
 
 CLAIM = Claim(

@@ -12,8 +12,8 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # numbers of bits d; a few thousand patterns suffice
-CHANGES = {  # energy change if one bit flips, for overlap z: (z + 1)^k - (z - 1)^k, or proportional to e^z
+SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # order k: numbers of bits d whose capacity is measured
+CHANGES = {  # energy change if a bit with overlap z flips: (z + 1)^k - (z - 1)^k, or, for key 0, proportional to e^z
     0: np.exp,
     2: lambda z: 4 * z,
     3: lambda z: 6 * z * z + 2,
@@ -32,8 +32,8 @@ def share_of_wrong_bits(order, units, patterns, rng):
     x = rng.choice([-1.0, 1.0], size=(patterns, units))
     rest = x[:8] @ x.T
     field = np.zeros((8, units))
-    for t in range(8):  # 8 patterns are enough to estimate the share
-        overlap = rest[t][:, None] - x * x[t]  # overlap of each pattern with the state, without bit i
+    for t in range(8):  # The share of unstable bits is estimated from 8 stored patterns, which are enough.
+        overlap = rest[t][:, None] - x * x[t]  # overlap of each pattern with the state if bit i is left out of both
         change = CHANGES[order](overlap)
         field[t] = (x * change).sum(0)
     return float((field * x[:8] < 0).mean())
@@ -58,8 +58,8 @@ def powers_and_wrong_bits(orders, repeats, seed):
     return [*(slope(k, repeats, rng) for k in powers), 100 * share_of_wrong_bits(last, 40, 1000, rng)]
 
 
-observed = partial(powers_and_wrong_bits, orders=(2, 3, 4, 0))  # Orders 2, 3 and 4, then exponential energy.
-control = partial(powers_and_wrong_bits, orders=(2, 2, 2, 2))  # Order 2 throughout: the classical Hopfield network.
+observed = partial(powers_and_wrong_bits, orders=(2, 3, 4, 0))  # Energies of order 2, 3 and 4, and exponential (0).
+control = partial(powers_and_wrong_bits, orders=(2, 2, 2, 2))  # Control: classical Hopfield networks (order 2) only.
 
 CLAIM = Claim(
     id="dense-associative-memory",

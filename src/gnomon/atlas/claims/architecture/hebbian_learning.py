@@ -38,7 +38,7 @@ def overlaps(times, units, patterns, seed):
 
 
 observed = partial(overlaps, times=1)  # Few patterns.
-control = partial(overlaps, times=12)  # The network stores twelve times as many patterns, which is too many.
+control = partial(overlaps, times=12)  # Control: the network stores twelve times as many patterns, which is too many.
 
 CLAIM = Claim(
     id="hebbian-learning",

@@ -51,8 +51,8 @@ def steps(well, patterns, size, seed):
     return torch.cat((moved.flatten(), step(near, 50.0).flatten(), rise))
 
 
-observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # The stored pattern is about exp(-48) away at b = 50.
-control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # The energy sums squares, as in classical Hopfield nets.
+observed = partial(steps, well=lambda u: torch.logsumexp(u, 1))  # The log-sum-exp energy makes the update attention.
+control = partial(steps, well=lambda u: (u**2).sum(1) / 2)  # Control: a sum of squares, as in the classical network.
 
 CLAIM = Claim(
     id="hopfield-attention-link",

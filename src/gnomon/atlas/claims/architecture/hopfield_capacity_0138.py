@@ -37,8 +37,8 @@ def kept_and_lost(loads, units, networks, seed):
     return dict(zip(predicted(), (high, [OVERLAP_AT_THE_LIMIT] * networks, low), strict=True))
 
 
-observed = partial(kept_and_lost, loads=(0.12, 0.16))  # A load below the limit 0.138, and one above it.
-control = partial(kept_and_lost, loads=(0.3, 0.05))  # Loads for the inverted statement, capacity d / n = 0.138.
+observed = partial(kept_and_lost, loads=(0.12, 0.16))  # One load is below 0.138 patterns per unit, one is above it.
+control = partial(kept_and_lost, loads=(0.3, 0.05))  # Control: 0.3 and 0.05 patterns per unit, each on the wrong side.
 
 CLAIM = Claim(
     id="hopfield-capacity-0138",

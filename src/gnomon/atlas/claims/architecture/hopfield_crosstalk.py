@@ -36,7 +36,7 @@ def flips(common, units, loads, repeats, seed):
 
 
 observed = partial(flips, common=0.0)  # Independent patterns.
-control = partial(flips, common=0.3)  # Patterns share bits, so they are correlated.
+control = partial(flips, common=0.3)  # Control: all patterns share part of their bits, so they are correlated.
 
 CLAIM = Claim(
     id="hopfield-crosstalk",

@@ -34,8 +34,8 @@ def share_of_changed_patterns(factor, units, repeats, seed):
     return np.array(found)
 
 
-observed = partial(share_of_changed_patterns, factor=2)  # Stores d / (2 ln d) patterns, the most that the claim allows.
-control = partial(share_of_changed_patterns, factor=1)  # Stores twice the number of patterns that the claim allows.
+observed = partial(share_of_changed_patterns, factor=2)  # The test stores d / (2 ln d) patterns, the claim's maximum.
+control = partial(share_of_changed_patterns, factor=1)  # Control: twice the number of patterns that the claim allows.
 
 CLAIM = Claim(
     id="hopfield-sublinear-capacity",

@@ -37,7 +37,7 @@ def network(jump, pieces, seed):
 
 
 observed = partial(network, jump=0.0)  # A continuous function.
-control = partial(network, jump=0.5)  # A function with a jump, which no sum of ReLU units equals.
+control = partial(network, jump=0.5)  # Control: the function has a jump, which no sum of ReLU units equals.
 
 CLAIM = Claim(
     id="lebesgue-relu-representation",
@@ -48,5 +48,5 @@ CLAIM = Claim(
     premises=(Premise("the function is continuous"),),
     parameters={"pieces": 12},
     full={"pieces": 200},
-    judge=equals(rounding=1e6),  # slope changes of up to 6000 cancel to values of about 3, which amplifies rounding
+    judge=equals(rounding=1e6),  # tolerance: slope changes of up to 6000 cancel to values of 3 and amplify rounding
 )

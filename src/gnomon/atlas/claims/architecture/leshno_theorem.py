@@ -34,7 +34,7 @@ def error(phi, units, seed):
     return float(np.sqrt(np.mean((features @ np.linalg.lstsq(features, y, rcond=1e-12)[0] - y) ** 2)))
 
 
-observed = partial(error, phi=lambda z: z**3)  # The activation is z^3, a polynomial.
+observed = partial(error, phi=lambda z: z**3)  # The test uses the activation z^3, a polynomial.
 control = partial(error, phi=np.tanh)  # tanh.
 
 CLAIM = Claim(

@@ -36,7 +36,7 @@ def fit_by_ridge_powers(missing, variables, degree, seed):
     return ridges @ np.linalg.lstsq(ridges, y, rcond=None)[0]
 
 
-observed = partial(fit_by_ridge_powers, missing=0)  # As many directions as the dimension of the polynomial space.
+observed = partial(fit_by_ridge_powers, missing=0)  # The test uses exactly as many directions as are needed.
 control = partial(fit_by_ridge_powers, missing=1)  # One fewer.
 
 CLAIM = Claim(

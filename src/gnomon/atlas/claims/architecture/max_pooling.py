@@ -40,8 +40,8 @@ def route_gradient(share, side, seed):
     return found
 
 
-observed = partial(route_gradient, share=0.0)  # The whole gradient goes to the largest pixel.
-control = partial(route_gradient, share=1.0)  # Each pixel gets a quarter, as in mean pooling.
+observed = partial(route_gradient, share=0.0)  # The test sends the whole gradient to the largest of four pixels.
+control = partial(route_gradient, share=1.0)  # Control: each of four pixels gets a quarter, as in mean pooling.
 
 CLAIM = Claim(
     id="max-pooling",

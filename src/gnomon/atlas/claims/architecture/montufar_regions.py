@@ -45,7 +45,7 @@ def pieces(folding, widths, depths, seed):
 
 
 observed = partial(pieces, folding=True)  # Folding weights.
-control = partial(pieces, folding=False)  # PyTorch's random weights, which do not fold the input space.
+control = partial(pieces, folding=False)  # Control: PyTorch's random weights, which do not fold the input space.
 
 CLAIM = Claim(
     id="montufar-regions",

@@ -39,8 +39,8 @@ def errors(power, width, seed):
     return np.array(depths, dtype=float), np.array(found)
 
 
-observed = partial(errors, power=1.0)  # The step size of each of the L layers is 1 / L.
-control = partial(errors, power=0.5)  # The step size is 1 / sqrt(L), too large to converge to the solution.
+observed = partial(errors, power=1.0)  # In the test each of the L layers is a step of size 1 / L.
+control = partial(errors, power=0.5)  # Control: the steps have size 1 / sqrt(L), too large to converge to the solution.
 
 CLAIM = Claim(
     id="neural-ode",

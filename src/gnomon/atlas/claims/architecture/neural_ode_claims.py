@@ -45,8 +45,8 @@ def train_to_negate(dimensions, points, steps, seeds, seed):
     return np.array(found)
 
 
-observed = partial(train_to_negate, dimensions=1)  # The state is one number.
-control = partial(train_to_negate, dimensions=2)  # The state has two coordinates, so paths can go around each other.
+observed = partial(train_to_negate, dimensions=1)  # The state of the ODE is one number.
+control = partial(train_to_negate, dimensions=2)  # Control: the state has two coordinates, so paths can go around.
 
 CLAIM = Claim(
     id="neural-ode-claims",

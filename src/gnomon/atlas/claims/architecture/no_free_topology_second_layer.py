@@ -23,7 +23,7 @@ def difference(follow, channels, seed):
     torch.manual_seed(seed)
     a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
     x, order, p = torch.randn(2, 1, 8, 8).double(), torch.arange(channels), torch.randperm(channels)
-    order[p] = p.roll(1)  # one cycle, so that no channel stays in place
+    order[p] = p.roll(1)  # moves every channel: a cyclic permutation of all channels
     with torch.no_grad():
         before = b(torch.relu(a(x)))
         a.weight.copy_(a.weight[order])
@@ -33,7 +33,7 @@ def difference(follow, channels, seed):
         return float((b(torch.relu(a(x))) - before).abs().max())
 
 
-observed = partial(difference, follow=True)  # The weights of the next layer are permuted in the same way.
+observed = partial(difference, follow=True)  # The test permutes the weights of the next layer in the same way.
 control = partial(difference, follow=False)  # It is not.
 
 CLAIM = Claim(

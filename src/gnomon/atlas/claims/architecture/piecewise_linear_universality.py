@@ -28,7 +28,7 @@ def errors(function, pieces):
 
 
 observed = partial(errors, function=lambda x: np.sin(3 * x + 0.2))  # A sine.
-control = partial(errors, function=np.sqrt)  # A square root, whose second derivative is unbounded.
+control = partial(errors, function=np.sqrt)  # Control: a square root, whose second derivative is unbounded at 0.
 
 CLAIM = Claim(
     id="piecewise-linear-universality",

@@ -38,7 +38,7 @@ def errors(function, widths):
 
 
 observed = partial(errors, function=lambda x: np.sin(7 * x) + x**3)  # A smooth function.
-control = partial(errors, function=np.sqrt)  # A square root, whose second derivative is unbounded.
+control = partial(errors, function=np.sqrt)  # Control: a square root, whose second derivative is unbounded at 0.
 
 CLAIM = Claim(
     id="relu-universality",

@@ -33,7 +33,7 @@ def output(whole, width, seed):
         return (layer(x) if whole else x + layer.activation(layer.linear(x))).numpy()
 
 
-observed = partial(output, whole=True)  # The layer subtracts phi(0) = 0.5.
+observed = partial(output, whole=True)  # The test subtracts the activation at zero, phi(0) = 0.5.
 control = partial(output, whole=False)  # Without.
 
 CLAIM = Claim(

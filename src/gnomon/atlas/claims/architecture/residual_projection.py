@@ -34,7 +34,7 @@ def jacobian(skip, inputs, outputs, seed):
     return torch.autograd.functional.jacobian(block, torch.ones(inputs).double()).numpy()
 
 
-observed = partial(jacobian, skip=1.0)  # With the skip connection.
+observed = partial(jacobian, skip=1.0)  # The block has its skip connection.
 control = partial(jacobian, skip=0.0)  # A plain layer.
 
 CLAIM = Claim(

@@ -48,7 +48,7 @@ def losses_of_both(depth, width, steps, nets, seed):
 
 
 observed = losses_of_both  # Deep networks.
-control = partial(losses_of_both, depth=1)  # Networks with one hidden layer, which train without skip connections.
+control = partial(losses_of_both, depth=1)  # Control: networks of one hidden layer also train without skip connections.
 
 CLAIM = Claim(
     id="resnet-depth-benefit",

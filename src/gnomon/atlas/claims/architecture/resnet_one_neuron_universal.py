@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 RAMP_WIDTH = 1e-6  # d of (2)
 PLATEAU_SLOPE = 1e-3  # e of (2)
-SHIFT_DOWN = 3.0  # all values are moved down by this, below the staircase
+SHIFT_DOWN = 3.0  # Function values are lowered by this number, below the values of the approximating staircase.
 
 
 def target(x):
@@ -59,7 +59,7 @@ def errors(skip, plateaus):
 
 
 observed = partial(errors, skip=1.0)  # With skip connections.
-control = partial(errors, skip=0.0)  # The same units without skip connections.
+control = partial(errors, skip=0.0)  # Control: the same units without skip connections cannot approximate the function.
 
 CLAIM = Claim(
     id="resnet-one-neuron-universal",

@@ -36,8 +36,8 @@ def errors(unit, units):
     return np.array(found)
 
 
-observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))  # Sigmoids; exp would overflow.
-control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Sine waves, which do not rise from 0 to 1.
+observed = partial(errors, unit=lambda z: 0.5 * (1 + np.tanh(z / 2)))  # steep sigmoids; tanh avoids overflow of exp
+control = partial(errors, unit=lambda z: 0.5 * (1 + np.sin(z)))  # Control: sine waves, which do not rise from 0 to 1.
 
 CLAIM = Claim(
     id="universal-approximation-cybenko",

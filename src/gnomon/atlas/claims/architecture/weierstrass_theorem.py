@@ -33,7 +33,7 @@ def bernstein(n, x):
 def interpolation(n, x):
     """Returns the weight of the value at k / n in the interpolating polynomial, for each point and k."""
     k = np.arange(n + 1)
-    weights = (-1.0) ** k * binom.pmf(k, n, 0.5) / (x[:, None] + 1e-7 - k / n)  # 1e-7 keeps points off the knots
+    weights = (-1.0) ** k * binom.pmf(k, n, 0.5) / (x[:, None] + 1e-7 - k / n)  # adding 1e-7 avoids 0 / 0 at the knots
     return weights / weights.sum(1, keepdims=True)
 
 
@@ -46,7 +46,7 @@ def errors(polynomial, degrees):
 
 
 observed = partial(errors, polynomial=bernstein)  # Bernstein polynomials.
-control = partial(errors, polynomial=interpolation)  # Interpolation at the same knots, which diverges.
+control = partial(errors, polynomial=interpolation)  # Control: interpolation at the same points, which diverges.
 
 CLAIM = Claim(
     id="weierstrass-theorem",

@@ -63,7 +63,7 @@ def accuracies(mixed, examples, steps, repeats, seed):
 
 
 observed = partial(accuracies, mixed=False)  # Shifted digits.
-control = partial(accuracies, mixed=True)  # One random permutation of the pixels for all images, so neighbors are lost.
+control = partial(accuracies, mixed=True)  # Control: one random shuffle of pixels for all images removes neighborhoods.
 
 CLAIM = Claim(
     id="weight-sharing-efficiency",

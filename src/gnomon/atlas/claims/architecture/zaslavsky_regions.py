@@ -34,7 +34,7 @@ def count_regions(spread, units, radius):
     return np.array(found)
 
 
-observed = partial(count_regions, spread=1.0)  # Lines at different angles; all their crossings are inside the square.
+observed = partial(count_regions, spread=1.0)  # The test's lines differ in angle and all cross inside the square.
 control = partial(count_regions, spread=0.0)  # Parallel lines.
 
 CLAIM = Claim(

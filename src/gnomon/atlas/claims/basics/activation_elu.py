@@ -29,7 +29,7 @@ def slopes(alphas, place):
 
 
 observed = partial(slopes, place=0.0)  # At zero.
-control = partial(slopes, place=-1.0)  # Slopes are measured at -1, at which both sides have slope alpha / e.
+control = partial(slopes, place=-1.0)  # Control: the slopes at -1; both one-sided slopes are alpha / e.
 
 CLAIM = Claim(
     id="activation-elu",

@@ -38,7 +38,7 @@ def gaps(points, d, difference):
 
 
 observed = partial(gaps, difference=0.0)  # Maxout units.
-control = partial(gaps, difference=1.0)  # The difference of two maxout units, which need not be convex.
+control = partial(gaps, difference=1.0)  # Control: the difference of two maxout units, which need not be convex.
 
 CLAIM = Claim(
     id="activation-maxout",

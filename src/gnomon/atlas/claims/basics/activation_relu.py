@@ -24,7 +24,7 @@ def ratio_and_defect(pairs, factors):
 
 
 observed = partial(ratio_and_defect, factors=torch.abs)  # Positive factors.
-control = partial(ratio_and_defect, factors=lambda c: c)  # The input is multiplied by factors of both signs.
+control = partial(ratio_and_defect, factors=lambda c: c)  # Control: the factors pulled out may also be negative.
 
 CLAIM = Claim(
     id="activation-relu",
@@ -35,5 +35,5 @@ CLAIM = Claim(
     premises=(Premise("the factor is not negative"),),
     parameters={"pairs": 10_000},
     full={"pairs": 1_000_000},
-    judge=equals(rounding=0),  # both sides make the same subtraction and product, so they agree exactly
+    judge=equals(rounding=0),  # tolerance 0: both sides make the same subtraction and product, so they agree exactly
 )

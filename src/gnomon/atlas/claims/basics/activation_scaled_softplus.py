@@ -31,7 +31,7 @@ def factors(beta, samples, repetitions, seed, scale):
 
 
 observed = partial(factors, scale=1.0)  # Standard normal samples.
-control = partial(factors, scale=1.1**0.5)  # The input has ten percent more variance.
+control = partial(factors, scale=1.1**0.5)  # Control: the input has ten percent more variance than assumed.
 
 CLAIM = Claim(
     id="activation-scaled-softplus",

@@ -28,7 +28,7 @@ def slopes(points, gain):
 
 
 observed = partial(slopes, gain=1.0)  # Unscaled input.
-control = partial(slopes, gain=2.0)  # The input of the sigmoid is multiplied by 2.
+control = partial(slopes, gain=2.0)  # Control: the input of the sigmoid is doubled, which doubles the slope.
 
 CLAIM = Claim(
     id="activation-sigmoid",

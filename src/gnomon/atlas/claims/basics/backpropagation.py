@@ -38,7 +38,7 @@ def predicted(width, depth, seed):
         error, gradient = (h[-1] - y) * (1 - h[-1] ** 2), []
         for i in reversed(range(depth)):
             gradient = [torch.outer(error, h[i]).flatten(), error, *gradient]  # (2)
-            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # chain rule; unused in the last iteration
+            error = (layers[i].weight.mT @ error) * (1 - h[i] ** 2)  # error at the layer before, by the chain rule
     return torch.cat(gradient)
 
 
@@ -58,7 +58,7 @@ def differences(width, depth, seed, move):
     return torch.stack(found)
 
 
-observed = partial(differences, move=0.0)  # Gradients against finite differences of the loss at the same weights.
+observed = partial(differences, move=0.0)  # The test computes both gradients at the same weights.
 control = partial(differences, move=0.1)  # At another input.
 
 CLAIM = Claim(

@@ -66,6 +66,6 @@ CLAIM = Claim(
     ),
     parameters={"width": 16, "depth": 3},
     full={"width": 128, "depth": 10},
-    judge=equals(rounding=1000),  # a sum of `width` terms in each layer loses up to `width` times machine precision
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: each layer sums `width` rounded terms
     remark="For W of shape (m, n) the bias has length m; lecture notes sometimes print n.",
 )

@@ -40,7 +40,7 @@ def layer(n, m, seed, activation):
 
 
 observed = partial(layer, activation=nn.Tanh())  # tanh.
-control = partial(layer, activation=nn.Softmax(-1))  # The activation is softmax, which mixes the units.
+control = partial(layer, activation=nn.Softmax(-1))  # Control: softmax, whose outputs depend on all units of the layer.
 
 CLAIM = Claim(
     id="dense-layer-filtering",
@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("the activation acts on each unit separately"),),
     parameters={"n": 7, "m": 5},
     full={"n": 100, "m": 50},
-    judge=equals(rounding=1000),  # a sum of n terms and a tanh lose up to a few n times machine precision
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: a sum of n terms and a tanh round a few n times
 )

@@ -41,7 +41,7 @@ def errors(n, repetitions, seed, candidates):
 observed = partial(errors, candidates=[TILT_ANGLE])  # One fixed classifier.
 control = partial(
     errors, candidates=[TILT_ANGLE, -TILT_ANGLE]
-)  # The better of two classifiers, chosen on the same data.
+)  # Control: the better of two classifiers, chosen on the same data, is no longer a fixed classifier.
 
 CLAIM = Claim(
     id="expected-vs-empirical-risk",

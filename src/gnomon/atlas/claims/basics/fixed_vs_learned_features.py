@@ -48,8 +48,8 @@ def ratios(nets, d, n, width, steps, seed, learn):
     return ((test @ w).relu() @ v - target).square().mean((1, 2)).detach() / fixed
 
 
-observed = partial(ratios, learn=True)  # All weights are trained.
-control = partial(ratios, learn=False)  # Only the output weights are trained.
+observed = partial(ratios, learn=True)  # The test trains all weights, including the hidden layer.
+control = partial(ratios, learn=False)  # Control: only the output weights are trained, on random features.
 
 CLAIM = Claim(
     id="fixed-vs-learned-features",

@@ -51,7 +51,7 @@ def variances(n, repetitions, seed, reach):
 
 
 observed = partial(variances, reach=8)  # All 64 shifts.
-control = partial(variances, reach=2)  # Images are shifted by 0 or 1 pixel only.
+control = partial(variances, reach=2)  # Control: images are shifted by 0 or 1 pixel only, not by all 64 shifts.
 
 CLAIM = Claim(
     id="image-variability-taxonomy",

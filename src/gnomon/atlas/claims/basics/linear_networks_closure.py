@@ -40,7 +40,7 @@ def outputs(between, depth, width, seed):
 
 
 observed = partial(outputs, between=nn.Identity())  # Linear layers only.
-control = partial(outputs, between=nn.ReLU())  # A ReLU follows each layer but the last.
+control = partial(outputs, between=nn.ReLU())  # Control: a ReLU follows each layer except the last one.
 
 CLAIM = Claim(
     id="linear-networks-closure",
@@ -54,5 +54,5 @@ CLAIM = Claim(
     ),
     parameters={"depth": 4, "width": 10},
     full={"depth": 20, "width": 100},
-    judge=equals(rounding=10_000),  # `depth` products with sums of `width` terms, multiplied in another order
+    judge=equals(rounding=10_000),  # tolerance: `depth` matrix products, multiplied in another order on each side
 )

@@ -30,8 +30,8 @@ def observed(n, d, seed):
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         axis = np.abs(w).argmax()
         foot = np.zeros(d)
-        foot[axis] = -b / w[axis]  # one point of the separating plane
-        along = np.linalg.svd(w[None])[2][1:].T  # directions within the plane
+        foot[axis] = -b / w[axis]  # a point on the decision boundary
+        along = np.linalg.svd(w[None])[2][1:].T  # directions within the boundary
         nearest = foot + along @ np.linalg.lstsq(along, x - foot, rcond=None)[0]
         distances.append(np.linalg.norm(x - nearest) * np.sign(w @ (x - nearest)))
     return distances
@@ -41,7 +41,7 @@ def control(n, d, seed):
     """Returns the shortest distance to the plane along a coordinate axis."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
-        steps = (w @ x + b) / np.abs(w)  # signed distances along each axis
+        steps = (w @ x + b) / np.abs(w)  # signed distance of x to the boundary along each axis
         distances.append(steps[np.abs(steps).argmin()])
     return distances
 
@@ -55,5 +55,5 @@ CLAIM = Claim(
     premises=(Premise("distance is Euclidean"),),
     parameters={"n": 50, "d": 6},
     full={"n": 1000, "d": 30},
-    judge=equals(rounding=10_000),  # sums of d terms, a factorization of d columns, and a `foot` far from x lose digits
+    judge=equals(rounding=10_000),  # tolerance: sums of d terms, a factorization, and a `foot` far from x lose digits
 )

@@ -51,7 +51,7 @@ def descend(ridge, steps, loss):
 
 
 observed = partial(descend, loss=functional.binary_cross_entropy_with_logits)  # Cross-entropy.
-# The loss is the squared error of the probability instead of the cross-entropy.
+# Control: the squared error of the probability replaces the cross-entropy.
 control = partial(descend, loss=lambda z, y, **options: functional.mse_loss(z.sigmoid(), y, **options))
 
 CLAIM = Claim(

@@ -37,7 +37,7 @@ def minimum(n, seed, loss):
 
 
 observed = partial(minimum, loss=functional.binary_cross_entropy)  # torch's binary cross-entropy.
-control = partial(minimum, loss=functional.l1_loss)  # The mean absolute error, whose minimizer is the median.
+control = partial(minimum, loss=functional.l1_loss)  # Control: the mean absolute error, whose minimizer is the median.
 
 CLAIM = Claim(
     id="loss-binary-cross-entropy",

@@ -35,8 +35,8 @@ def losses_and_gradients(n, classes, seed, before):
     return torch.cat([losses[:, None], torch.autograd.grad(losses.sum(), z)[0]], 1)
 
 
-observed = partial(losses_and_gradients, before=lambda z: z)  # The loss receives raw scores (logits).
-control = partial(losses_and_gradients, before=lambda z: z.softmax(1))  # A common mistake: softmax applied twice.
+observed = partial(losses_and_gradients, before=lambda z: z)  # The loss receives logits, as torch expects.
+control = partial(losses_and_gradients, before=lambda z: z.softmax(1))  # Control: softmax before the loss, a usual bug.
 
 CLAIM = Claim(
     id="loss-cross-entropy",

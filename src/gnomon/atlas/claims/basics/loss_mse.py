@@ -46,6 +46,6 @@ CLAIM = Claim(
     premises=(Premise("the loss is averaged over the points"),),
     parameters={"n": 30, "d": 5},
     full={"n": 10_000, "d": 50},
-    judge=equals(rounding=10_000),  # a sum of n terms loses up to n times machine precision
+    judge=equals(rounding=10_000),  # tolerance 10,000 x machine precision: a sum of n terms makes n rounding errors
     remark="The same learning rate moves the weights N / 2 times less with the first convention than with the second.",
 )

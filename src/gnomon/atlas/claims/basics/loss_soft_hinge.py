@@ -31,7 +31,7 @@ def gaps(sharpness, points, factor):
     return found
 
 
-observed = partial(gaps, factor=lambda beta: 1.0)  # torch's softplus, which already divides by beta.
+observed = partial(gaps, factor=lambda beta: 1.0)  # The test uses torch's softplus, which divides by beta itself.
 control = partial(gaps, factor=lambda beta: beta)  # Without the division.
 
 CLAIM = Claim(

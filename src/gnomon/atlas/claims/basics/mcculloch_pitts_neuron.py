@@ -37,8 +37,8 @@ def counts(largest, strengths):
     return [len(functions(n, strengths)) for n in range(1, largest + 1)] + [xor in two, xor in layered]
 
 
-observed = partial(counts, strengths=(-1, 1))  # Weights -1 and 1 with all half-integer thresholds.
-control = partial(counts, strengths=(-1, 0, 1))  # A weight may also be 0.
+observed = partial(counts, strengths=(-1, 1))  # The test counts functions of weights -1 and 1 at all thresholds.
+control = partial(counts, strengths=(-1, 0, 1))  # Control: a weight may also be 0, which gives more functions.
 
 CLAIM = Claim(
     id="mcculloch-pitts-neuron",

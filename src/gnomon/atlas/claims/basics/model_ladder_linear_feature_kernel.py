@@ -39,8 +39,8 @@ def fit(n, d, ridge, seed, weight):
     return features(test) @ np.linalg.solve(f.T @ f + ridge * np.eye(f.shape[1]), f.T @ y)
 
 
-observed = partial(fit, weight=2**0.5)  # Features are weighted such that their inner product is the kernel.
-control = partial(fit, weight=1.0)  # Product features have weight 1: the same functions, but another kernel.
+observed = partial(fit, weight=2**0.5)  # Feature weights make the inner product of features equal to the kernel.
+control = partial(fit, weight=1.0)  # Control: features with weight 1 span the same functions but have another kernel.
 
 CLAIM = Claim(
     id="model-ladder-linear-feature-kernel",

@@ -72,5 +72,5 @@ CLAIM = Claim(
     ),
     parameters={"n": 10, "d": 15},
     full={"n": 60, "d": 80},
-    judge=equals(rounding=1000),  # each mistake adds one vector, so about 1000 additions
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: about 1000 mistakes, each of which adds a vector
 )

@@ -65,8 +65,8 @@ def train(n, width, ridge, seed, parameters):
     return net(test)
 
 
-observed = partial(train, parameters=["out"])  # Only output weights are trained.
-control = partial(train, parameters=["out", "centers"])  # The centers are trained as well.
+observed = partial(train, parameters=["out"])  # The test trains only the output weights; the centers are fixed.
+control = partial(train, parameters=["out", "centers"])  # Control: the centers of the hidden units are trained as well.
 
 CLAIM = Claim(
     id="rbf-kernel-machine-as-network",

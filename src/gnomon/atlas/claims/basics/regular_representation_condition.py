@@ -41,7 +41,7 @@ def disagreements(n, steps, repetitions, seed):
 
 
 observed = disagreements  # A trained network.
-control = partial(disagreements, steps=0)  # The representation comes from the untrained network.
+control = partial(disagreements, steps=0)  # Control: the representation comes from an untrained network.
 
 CLAIM = Claim(
     id="regular-representation-condition",

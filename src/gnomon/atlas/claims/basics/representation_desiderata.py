@@ -41,7 +41,7 @@ def distances(n, seed, representation):
 
 
 observed = partial(distances, representation=lambda x: torch.fft.fft2(x, norm="ortho").abs())  # Fourier magnitudes.
-control = partial(distances, representation=lambda x: x)  # The pixels themselves: non-expansive but not invariant.
+control = partial(distances, representation=lambda x: x)  # Control: the pixels themselves, which are not invariant.
 
 CLAIM = Claim(
     id="representation-desiderata",

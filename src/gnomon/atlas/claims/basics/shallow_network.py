@@ -30,7 +30,7 @@ def predicted():
 
 def errors(nets, units, steps, seed, activation):
     """Trains several networks in parallel by Adam on the logistic loss and returns their test errors."""
-    # One error is added to each, because the judge would treat rates of exactly 0 and 1 as single events.
+    # Each count of errors gets one more error, because the judge treats rates of exactly 0 and 1 as single events.
     (x, y), (test, labels) = problem(200, seed), problem(1000, seed + 1)
     w, v = torch.randn(nets, 3, units), torch.randn(nets, units + 1, 1) / units**0.5
     parameters = [w.requires_grad_(), v.requires_grad_()]
@@ -49,7 +49,7 @@ def errors(nets, units, steps, seed, activation):
 
 
 observed = partial(errors, activation=torch.tanh)  # tanh units.
-control = partial(errors, activation=lambda z: z)  # Hidden units are linear, so the network is a linear model.
+control = partial(errors, activation=lambda z: z)  # Control: linear hidden units make the network a linear model.
 
 CLAIM = Claim(
     id="shallow-network",

@@ -32,7 +32,7 @@ def values_and_jacobian(k, seed, function):
 
 
 observed = partial(values_and_jacobian, function=lambda z: z.softmax(0))  # torch's softmax.
-control = partial(values_and_jacobian, function=torch.sigmoid)  # A sigmoid is applied to each score separately.
+control = partial(values_and_jacobian, function=torch.sigmoid)  # Control: a sigmoid is applied to each score alone.
 
 CLAIM = Claim(
     id="softmax",

@@ -41,8 +41,8 @@ def outputs(scale, width, seed):
     return net(width)(scale * inputs(seed))
 
 
-observed = partial(outputs, scale=1.0)  # The inputs are not rescaled.
-control = partial(outputs, scale=2.0)  # Doubled inputs compensate halved weights but not halved biases.
+observed = partial(outputs, scale=1.0)  # The test compares both networks at the same inputs.
+control = partial(outputs, scale=2.0)  # Control: doubled inputs compensate halved weights, but not shifted biases.
 
 CLAIM = Claim(
     id="tanh-sigmoid-identity",
@@ -53,5 +53,5 @@ CLAIM = Claim(
     premises=(Premise("the weights and biases of the hidden layer are halved"),),
     parameters={"width": 30},
     full={"width": 1000},
-    judge=equals(rounding=1000),  # a sum of `width` terms loses up to `width` times machine precision
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: a sum of `width` terms rounds `width` times
 )

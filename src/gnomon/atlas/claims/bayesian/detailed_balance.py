@@ -32,7 +32,7 @@ def step(states, seed, accept):
     return q @ (moves + (1 - moves.sum(1)).diag())
 
 
-observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepted with min(1, q(j) / q(i)).
+observed = partial(step, accept=lambda q: (q[None, :] / q[:, None]).clamp(max=1))  # Accepts with min(1, q(j) / q(i)).
 control = partial(step, accept=lambda q: torch.ones_like(q[None, :] / q[:, None]))  # Always accepted.
 
 CLAIM = Claim(
@@ -44,6 +44,6 @@ CLAIM = Claim(
     premises=(Premise("the chain is in detailed balance with the distribution"),),
     parameters={"states": 12},
     full={"states": 300},
-    judge=equals(rounding=100),  # rounding errors of sums of `states` terms
+    judge=equals(rounding=100),  # tolerance 100 x machine precision: sums of `states` terms make rounding errors
     remark="It is the only stationary distribution if the chain reaches every state and has no period.",
 )

@@ -38,7 +38,7 @@ def scores(functions, n, gamma, seed):
 
 
 observed = partial(scores, gamma=2.0)  # The true kernel.
-control = partial(scores, gamma=0.1)  # A kernel of much smoother functions than the data.
+control = partial(scores, gamma=0.1)  # Control: the model's kernel expects much smoother functions than the data.
 
 CLAIM = Claim(
     id="gp-regression",

@@ -42,8 +42,8 @@ def descend(momentum, step, friction, steps, seed):
     return x.detach()
 
 
-observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # As in the damped dynamics.
-control = partial(descend, momentum=lambda _, friction: exp(-friction))  # As if each step lasted time one.
+observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # Momentum is 1 - step * friction.
+control = partial(descend, momentum=lambda _, friction: exp(-friction))  # Control: momentum as if a step lasted time 1.
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",
@@ -56,5 +56,5 @@ CLAIM = Claim(
         Premise("the steps are stable", lambda step: step < 0.3),
     ),
     parameters={"step": 0.1, "friction": 2.0, "steps": 50},
-    judge=equals(rounding=1000),  # fifty steps, each with a few rounding errors
+    judge=equals(rounding=1000),  # tolerance 1000 x machine precision: fifty steps with a few rounding errors each
 )

@@ -34,8 +34,8 @@ def squares(share, chains, draws, friction, seed):
     return (total / draws).T
 
 
-observed = partial(squares, share=1.0)  # The noise balances the friction.
-control = partial(squares, share=0.5)  # The noise has half of the variance it needs.
+observed = partial(squares, share=1.0)  # The noise has the variance that balances the friction.
+control = partial(squares, share=0.5)  # Control: the noise has half of the variance that balances the friction.
 
 CLAIM = Claim(
     id="langevin-dynamics",

@@ -36,8 +36,8 @@ def most_probable(rows, prior, noise):
     return -torch.linalg.solve(torch.autograd.functional.hessian(posterior, zero), slope)
 
 
-observed = most_probable  # The noise has the variance that corresponds to the ridge penalty.
-control = partial(most_probable, noise=1.0)  # Noise of variance one, which the usual loss |y - X w|^2 / 2 assumes.
+observed = most_probable  # The test's noise variance is the one that corresponds to the ridge penalty.
+control = partial(most_probable, noise=1.0)  # Control: noise variance 1, which the usual loss |y - X w|^2 / 2 assumes.
 
 CLAIM = Claim(
     id="map-objective",
@@ -47,6 +47,6 @@ CLAIM = Claim(
     source=Source("derived"),
     premises=(Premise("both sides use the same noise"), Premise("prior and noise are Gaussian")),
     parameters={"rows": 100, "prior": 0.5, "noise": 3.0},
-    judge=equals(rounding=1e4),  # two solutions of systems with condition number below 100 in ten unknowns
+    judge=equals(rounding=1e4),  # tolerance: two linear systems with ten unknowns and condition numbers below 100
     covers=("gaussian-prior-weight-decay", "gaussian-noise-mse"),
 )

@@ -34,8 +34,8 @@ def ratios(start, count, n, rho, seed):
     return x.mean(1)[:, 0].square() * float(effective_sample_size(x[:200])) / 200
 
 
-observed = partial(ratios, start=0.0)  # Chains start in their stationary distribution.
-control = partial(ratios, start=30.0)  # Chains start 30 standard deviations away and keep their burn-in.
+observed = partial(ratios, start=0.0)  # The test's chains start in their stationary distribution.
+control = partial(ratios, start=30.0)  # Control: chains start 30 standard deviations away and keep their burn-in steps.
 
 CLAIM = Claim(
     id="mcmc-burn-in",

@@ -34,7 +34,7 @@ def shares(chains, steps, seed, back, forth):
     return seen / seen.sum(1, keepdim=True)
 
 
-observed = partial(shares, back=1 - PROPOSE_UP, forth=PROPOSE_UP)  # The acceptance includes R(j, i) / R(i, j).
+observed = partial(shares, back=1 - PROPOSE_UP, forth=PROPOSE_UP)  # The acceptance includes the ratio of proposals.
 control = partial(shares, back=1.0, forth=1.0)  # Without it.
 
 CLAIM = Claim(

@@ -29,8 +29,8 @@ def acceptance(log_density, draws, seed):
     return [run.accepted for run in runs]
 
 
-observed = partial(acceptance, log_density=lambda x: -x.square().sum() / 2)  # The standard normal density.
-control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())  # Heavier tails, 1 / (1 + x^2).
+observed = partial(acceptance, log_density=lambda x: -x.square().sum() / 2)  # The target is the standard normal.
+control = partial(acceptance, log_density=lambda x: -torch.log1p(x.square()).sum())  # Control: heavy tail, 1/(1 + x^2).
 
 CLAIM = Claim(
     id="mh-slow-mixing",

@@ -26,8 +26,8 @@ def crossings(kernel, gamma, points, functions, seed):
     return (f[:, 1:] * f[:, :-1] < 0).double().sum(1) / 4
 
 
-observed = partial(crossings, kernel=lambda r: (-(r**2) / 2).exp())  # The kernel exp(-g |x - x'|^2).
-control = partial(crossings, kernel=lambda r: (-r).exp())  # A kernel with a kink at zero, whose functions are rougher.
+observed = partial(crossings, kernel=lambda r: (-(r**2) / 2).exp())  # The kernel is exp(-g |x - x'|^2), g = 1/2.
+control = partial(crossings, kernel=lambda r: (-r).exp())  # Control: exp(-|r|), whose functions are rougher.
 
 CLAIM = Claim(
     id="rbf-kernel-gp",

@@ -31,8 +31,8 @@ def variances(method, step, n, chains, draws, seed):
     return (run.values - mean).square().mean((1, 2))
 
 
-observed = partial(variances, method=lambda step: Langevin(step, None))  # Gradients of all data.
-control = partial(variances, method=partial(StochasticGradient, batch=1))  # Noisy gradients of one example at a time.
+observed = partial(variances, method=lambda step: Langevin(step, None))  # Every step uses gradients of all data.
+control = partial(variances, method=partial(StochasticGradient, batch=1))  # Control: gradients of one random example.
 
 CLAIM = Claim(
     id="stochastic-gradient-langevin",

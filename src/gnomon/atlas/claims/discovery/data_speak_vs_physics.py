@@ -35,7 +35,7 @@ def measure(width, steps, seed, far):
     y = MeasuredQuantity()(x)
     net = nn.Sequential(nn.Linear(1, width), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.Adam(net.parameters(), 1e-2)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # Adam's loss jumps without a schedule
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)  # the rate falls: Adam's loss would jump
     for _ in range(steps):
         optimizer.zero_grad()
         (net(x) - y).square().mean().backward()
@@ -49,8 +49,8 @@ def measure(width, steps, seed, far):
     return [float(gap.law_outside <= 0.01), float(np.isfinite(gap.ratio) and gap.model_outside >= 0.1)]
 
 
-observed = partial(measure, far=2.0)  # Errors are measured from 2 to 4, outside the training range.
-control = partial(measure, far=-1.0)  # Errors are measured from -1 to 1, inside the training range.
+observed = partial(measure, far=2.0)  # The test measures errors from 2 to 4, outside the training range of inputs.
+control = partial(measure, far=-1.0)  # Control: errors are measured from -1 to 1, inside the training range of inputs.
 
 CLAIM = Claim(
     id="data-speak-vs-physics",

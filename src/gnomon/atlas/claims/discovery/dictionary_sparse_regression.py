@@ -32,7 +32,7 @@ def measure(points, diffusion, share, seed, terms):
     return rows
 
 
-observed = partial(measure, terms=DICTIONARY_TERMS)  # The regression uses all terms of the dictionary.
+observed = partial(measure, terms=DICTIONARY_TERMS)  # The regression may use all terms of the dictionary.
 control = partial(measure, terms=[term for term in DICTIONARY_TERMS if term != "u_xx"])  # Without u_xx.
 
 CLAIM = Claim(

@@ -33,8 +33,8 @@ def measure(points, diffusion, speed, order):
     return found
 
 
-observed = partial(measure, order=2)  # The left side is u_t for heat and u_tt for waves.
-control = partial(measure, order=1)  # The left side is u_t for both, but the wave equation is of second order in time.
+observed = partial(measure, order=2)  # The left side is u_t for heat data and u_tt for wave data.
+control = partial(measure, order=1)  # Control: u_t for both, although the wave equation is of second order in time.
 
 CLAIM = Claim(
     id="heat-equation-example",

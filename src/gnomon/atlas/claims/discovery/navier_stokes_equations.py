@@ -35,7 +35,7 @@ def measure(points, viscosity, pressure):
 
 
 observed = partial(measure, pressure="-1*p_x + ")  # The whole equation.
-control = partial(measure, pressure="")  # The pressure term is left out.
+control = partial(measure, pressure="")  # Control: the pressure term is left out, so the equation does not hold.
 
 CLAIM = Claim(
     id="navier-stokes-equations",

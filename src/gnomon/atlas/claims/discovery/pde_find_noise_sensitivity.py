@@ -35,7 +35,7 @@ def measure(share, draws, seed, form):
 
 
 observed = partial(measure, form=PointwiseForm(space=FiniteDifferences(2), time=FiniteDifferences(2)))
-control = partial(measure, form=WeakForm())  # The weak form does not differentiate the noisy data.
+control = partial(measure, form=WeakForm())  # Control: the weak form does not differentiate the noisy data.
 
 CLAIM = Claim(
     id="pde-find-noise-sensitivity",

@@ -36,7 +36,7 @@ def measure(n, draws, noise, seed, seen):
 
 
 observed = partial(measure, seen=list(range(8)))  # All eight variables.
-control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # The second variable, which the law contains, is not measured.
+control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Control: the law's second variable is not measured.
 
 CLAIM = Claim(
     id="physical-law-as-compression",

@@ -35,8 +35,8 @@ def errors(depth, sets, n, share, size, steps, seed):
     return {"error at rank 2": low, "error at full rank": full} | marks
 
 
-observed = partial(errors, depth=2)  # The matrix is a product of two factors that start small.
-control = partial(errors, depth=1)  # The matrix is trained directly, without a preference for low rank.
+observed = partial(errors, depth=2)  # The test trains a product of two matrices that start small.
+control = partial(errors, depth=1)  # Control: the matrix is trained directly, which does not prefer low rank.
 
 CLAIM = Claim(
     id="bias-must-match-data",

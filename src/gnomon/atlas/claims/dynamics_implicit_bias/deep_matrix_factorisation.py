@@ -80,8 +80,8 @@ def errors(size, sets, n, share, steps, seed):
     return dict(zip(predicted(), numbers, strict=True))
 
 
-observed = errors  # Training starts from small factors.
-control = partial(errors, size=1.0)  # The factors start as large as the matrix.
+observed = errors  # The test starts from small factors.
+control = partial(errors, size=1.0)  # Control: the factors start as large as the true matrix.
 
 CLAIM = Claim(
     id="deep-matrix-factorisation",

@@ -39,8 +39,8 @@ def sample_predictions(units, keep, draws, seed, shared):
     return torch.softmax((mask * hidden) @ out.T, dim=1)
 
 
-observed = partial(sample_predictions, shared=False)  # An independent mask bit for each unit.
-control = partial(sample_predictions, shared=True)  # One mask bit for all units: the whole layer is dropped or kept.
+observed = partial(sample_predictions, shared=False)  # The test draws an independent mask bit for each unit.
+control = partial(sample_predictions, shared=True)  # Control: one mask bit drops or keeps the whole layer.
 
 CLAIM = Claim(
     id="dropout-as-ensemble",

@@ -60,6 +60,6 @@ CLAIM = Claim(
     ),
     parameters={"units": 10, "classes": 4, "keep": 0.5},
     full={"units": 16, "classes": 10},
-    judge=equals(rounding=100_000),  # a sum over 2^16 masks loses up to 65,536 times machine precision
+    judge=equals(rounding=100_000),  # tolerance 100,000 x machine precision: a sum over 2^16 = 65,536 masks
     remark="Dropout samples the arithmetic mean, which is another number; in deeper networks neither is exact.",
 )

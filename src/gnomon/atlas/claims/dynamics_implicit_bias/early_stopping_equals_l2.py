@@ -38,7 +38,7 @@ def gap(d, steps, seed, start):
 
 
 observed = partial(gap, start=0.0)  # From zero.
-control = partial(gap, start=0.5)  # Descent starts halfway between zero and the minimum.
+control = partial(gap, start=0.5)  # Control: descent starts halfway between zero and the minimum.
 
 CLAIM = Claim(
     id="early-stopping-equals-l2",

@@ -41,7 +41,7 @@ def degrees_of_freedom(n, d, widths, ridge, draws, seed, power):
     return 2 * counts[:, 1::2] - counts[:, ::2]
 
 
-observed = partial(degrees_of_freedom, power=0.5)  # Features divided by the square root of the width.
+observed = partial(degrees_of_freedom, power=0.5)  # Features are divided by the square root of the width.
 control = partial(degrees_of_freedom, power=0.0)  # Not divided.
 
 CLAIM = Claim(

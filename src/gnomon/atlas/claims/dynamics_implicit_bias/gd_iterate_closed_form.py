@@ -56,6 +56,6 @@ CLAIM = Claim(
     premises=(Premise("momentum is zero"),),
     parameters={"rows": 30, "columns": 10, "steps": 100},
     full={"rows": 200, "columns": 50, "steps": 500},
-    judge=equals(rounding=1_000_000),  # 500 steps with sums of 200 terms accumulate rounding errors
+    judge=equals(rounding=1_000_000),  # tolerance: 500 steps with sums of 200 terms accumulate rounding errors
     remark="At 1.99 the iterates shrink by 0.99 per step; at 2.01 they grow by 1.01 per step.",
 )

@@ -42,8 +42,8 @@ def noise(n, d, batches, draws, seed, convention):
     return torch.stack(columns, 1)
 
 
-observed = partial(noise, convention=lambda losses: losses.mean(1))  # The loss is averaged over the batch.
-control = partial(noise, convention=lambda losses: losses.sum(1))  # The loss is summed over the batch.
+observed = partial(noise, convention=lambda losses: losses.mean(1))  # The test averages the loss over the batch.
+control = partial(noise, convention=lambda losses: losses.sum(1))  # Control: the loss is summed over the batch.
 
 CLAIM = Claim(
     id="gd-sgd-variants",

@@ -36,8 +36,8 @@ def boundary(tilts, steps, seed, momentum, speed):
     return (low + high) / 2
 
 
-observed = partial(boundary, momentum=0.0, speed=0.0)  # Small steps without momentum.
-control = partial(boundary, momentum=0.9, speed=0.03)  # Momentum and an initial speed carry descent over the maximum.
+observed = partial(boundary, momentum=0.0, speed=0.0)  # The test uses small steps without momentum.
+control = partial(boundary, momentum=0.9, speed=0.03)  # Control: momentum and initial speed carry it over the maximum.
 
 CLAIM = Claim(
     id="gradient-flow-init-dependence",
@@ -49,7 +49,7 @@ CLAIM = Claim(
         Premise("the steps are small and have no momentum"),
         Premise(
             "runs are long enough to leave the boundary: a distance of 1e-6 grows to 1",
-            lambda steps: 1e-6 * 1.0328**steps > 1,  # 1 + 0.05 (1 - 3 w^2) at the largest tilt
+            lambda steps: 1e-6 * 1.0328**steps > 1,  # growth per step, 1 + 0.05 (1 - 3 w^2), at the largest tilt
         ),
     ),
     grid={"steps": (150, 450, 600, 900, 1800)},

@@ -45,7 +45,7 @@ def gap(d, time, counts, seed, momentum):
 
 
 observed = partial(gap, momentum=0.0)  # Without momentum.
-control = partial(gap, momentum=0.5)  # Descent uses momentum 0.5, which doubles its speed.
+control = partial(gap, momentum=0.5)  # Control: momentum 0.5 doubles the speed of descent.
 
 CLAIM = Claim(
     id="gradient-flow-limit",

@@ -55,8 +55,8 @@ def excess(size, sets, n, share, steps, seed):
     return nuclear_norm(a @ b) / best - 1
 
 
-observed = excess  # Training starts from very small factors.
-control = partial(excess, size=1.0)  # The factors start as large as the matrix.
+observed = excess  # The test starts from very small factors.
+control = partial(excess, size=1.0)  # Control: the factors start as large as the true matrix.
 
 CLAIM = Claim(
     id="gunasekar-nuclear-conjecture",

@@ -30,8 +30,8 @@ def gap(points, d, rates, age):
     return rates, torch.stack(errors, 1)
 
 
-observed = partial(gap, age=0.5)  # The gradient is evaluated half a step back.
-control = partial(gap, age=1.0)  # The gradient is evaluated a whole step back.
+observed = partial(gap, age=0.5)  # The test uses the loss gradient from half a step earlier.
+control = partial(gap, age=1.0)  # Control: the loss gradient from a whole step earlier is used.
 
 CLAIM = Claim(
     id="half-step-stale-gradient",

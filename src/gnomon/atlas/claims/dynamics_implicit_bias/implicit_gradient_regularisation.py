@@ -37,8 +37,8 @@ def gap(d, rates, seed, share):
     return rates, [np.linalg.norm(w - r * gradient(w) - v) for r, v in zip(rates, flows, strict=True)]
 
 
-observed = partial(gap, share=1.0)  # Descent is compared with the gradient flow of the modified loss.
-control = partial(gap, share=0.0)  # Descent is compared with the gradient flow of the original loss.
+observed = partial(gap, share=1.0)  # The test compares descent with the flow of the loss plus (r/4) |gradient|^2.
+control = partial(gap, share=0.0)  # Control: descent is compared with the flow of the loss alone.
 
 CLAIM = Claim(
     id="implicit-gradient-regularisation",

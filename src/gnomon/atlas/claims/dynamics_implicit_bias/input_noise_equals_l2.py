@@ -28,7 +28,7 @@ def problem(n, d, seed):
 def predicted(n, d, seed):
     """Returns the expected loss with input noise, then the network's mean squared slope, averaged over the examples."""
     x, t, w, s = problem(n, d, seed)
-    slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i)
+    slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i) with respect to x
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]
 
 
@@ -41,8 +41,8 @@ def losses(n, d, draws, seed, shared):
     return np.stack([linear, (moved**2).mean(1) / NETWORK_NOISE_STD**2], 1)
 
 
-observed = partial(losses, shared=False)  # Independent noise for each input.
-control = partial(losses, shared=True)  # The same noise for all inputs.
+observed = partial(losses, shared=False)  # The test adds independent noise to each input.
+control = partial(losses, shared=True)  # Control: all inputs get the same noise, so the penalty differs.
 
 CLAIM = Claim(
     id="input-noise-equals-l2",

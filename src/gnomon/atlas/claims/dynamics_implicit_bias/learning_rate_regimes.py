@@ -46,7 +46,7 @@ def threshold(n, d, steps, seed, momentum, halvings=40):
 
 
 observed = partial(threshold, momentum=0.0, halvings=40)  # Without momentum.
-control = partial(threshold, momentum=0.5, halvings=40)  # Momentum 0.5 raises the largest stable step to 3 / l_max.
+control = partial(threshold, momentum=0.5, halvings=40)  # Control: momentum 0.5 raises the limit to 3 / l_max.
 
 CLAIM = Claim(
     id="learning-rate-regimes",

@@ -41,8 +41,8 @@ def descend(d, total, steps, seed, equal):
     return ends
 
 
-observed = partial(descend, equal=True)  # All schedules have the same sum.
-control = partial(descend, equal=False)  # Schedules are not rescaled, so step decay has a smaller sum.
+observed = partial(descend, equal=True)  # In the test all learning rate schedules have the same sum of steps.
+control = partial(descend, equal=False)  # Control: schedules keep different sums; step decay has a smaller one.
 
 CLAIM = Claim(
     id="learning-rate-schedule-implicit-l2",

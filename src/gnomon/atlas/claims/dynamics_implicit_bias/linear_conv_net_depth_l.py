@@ -42,7 +42,7 @@ def softmin(margins):
 def implicit_step(margins, gram, weights, rate, iterations=50):
     """Solves c = rate softmin(margins + gram c) by Newton's method with backtracking."""
 
-    def objective(c):  # a convex function of c with gradient gram @ (c / rate - softmin)
+    def objective(c):  # a convex function of c, whose gradient is gram @ (c / rate - softmin)
         m = margins + gram @ c
         return c @ gram @ c / (2 * rate) - m.min() + np.log(np.exp(m.min() - m).sum())
 

@@ -53,7 +53,7 @@ def spectrum_norm_after_training(convolution, n, d, steps, seed):
 
 
 observed = partial(spectrum_norm_after_training, convolution=True)  # Two convolutions.
-control = partial(spectrum_norm_after_training, convolution=False)  # Dense layers instead of convolutions.
+control = partial(spectrum_norm_after_training, convolution=False)  # Control: dense layers replace the convolutions.
 
 CLAIM = Claim(
     id="linear-conv-net-fourier-l1",

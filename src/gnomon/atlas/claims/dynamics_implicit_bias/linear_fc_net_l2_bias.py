@@ -36,13 +36,13 @@ def direction(depth, diagonal, n, d, steps, seed):
     layers = [0.05 * (np.eye(d) if diagonal else rng.normal(size=(d, d)) / d**0.5) for _ in range(depth - 1)]
     last = 0.05 * (np.ones(d) if diagonal else rng.normal(size=d))
     for _ in range(steps):
-        rows = [last]  # products of the layers after each layer, from the output down
+        rows = [last]  # list of products of the layers that follow each layer, built from the output layer down
         for layer in layers[::-1]:
             rows.append(rows[-1] @ layer)
         m = z @ rows[-1]
         pull = np.exp(m.min() - m) @ z / np.exp(m.min() - m).sum()
         size = max((part**2).sum() for part in (last, *layers))
-        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # stable for weights and margins
+        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # small enough to be stable
         after = pull
         for k, layer in enumerate(layers):
             slope = np.outer(rows[depth - 2 - k], after)

@@ -34,10 +34,10 @@ def growth(z, steps):
     w, log_time, seen, rate = np.zeros(z.shape[1]), -np.inf, [], 0.5 / (z**2).sum(1).max()
     for k in range(steps):
         margins = z @ w
-        slopes = -np.logaddexp(0, margins)  # log of 1 / (1 + e^m)
+        slopes = -np.logaddexp(0, margins)  # log of each example's slope, 1 / (1 + e^margin)
         top = slopes.max()
         w = w + rate * np.exp(slopes - top) @ z
-        log_time = np.logaddexp(log_time, np.log(rate) - top)  # the time of a step is rate / largest slope
+        log_time = np.logaddexp(log_time, np.log(rate) - top)  # each step takes the time rate / (largest slope)
         if k in (steps // 2, steps - 1):
             seen.append((np.linalg.norm(w), log_time))
     (a, s), (b, t) = seen

@@ -21,7 +21,7 @@ def predicted(n, degree, penalties, seed):
     """Returns the optimal coefficients for the L1 and the L2 penalty, for each penalty, then their numbers of zeros."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
-    c = q.T @ y * np.sign(np.diag(r))  # corrects signs, so that every column points along its monomial
+    c = q.T @ y * np.sign(np.diag(r))  # makes every column point in the direction of its monomial
     rows = []
     for penalty in penalties:
         soft, shrunk = np.sign(c) * np.maximum(np.abs(c) - penalty / 2, 0), c / (1 + penalty)
@@ -71,6 +71,6 @@ CLAIM = Claim(
     premises=(Premise("the polynomials are orthonormal on the points"),),
     parameters={"n": 40, "degree": 6, "penalties": (0.1, 1.0, 3.0)},
     full={"n": 200, "degree": 10},
-    judge=equals(rounding=1_000_000),  # two passes of Gram-Schmidt on monomials with condition number below 1e4
+    judge=equals(rounding=1_000_000),  # tolerance: Gram-Schmidt on monomials, whose condition number is below 1e4
     remark="For p = 2 the penalty is the squared norm; the norm itself would set all coefficients to zero at once.",
 )

@@ -49,7 +49,7 @@ def count_directions_and_minima(n, hidden, steps):
     train, test, w = problem(n, hidden)
     w = train_to_zero_error(train, w, steps)
     curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))
-    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # rounding errors are 4e-14 times the largest eigenvalue
+    curved = curvature.abs() > 1e-12 * curvature.abs().max()  # Smaller eigenvalues are rounding errors (about 4e-14).
     flat = axes[:, ~curved]
     others = []
     for _ in range(MOVE_COUNT):

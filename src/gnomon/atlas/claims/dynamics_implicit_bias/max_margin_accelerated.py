@@ -41,8 +41,8 @@ def gaps(sets, n, times, seed, divide):
     return times, np.stack(rows, 1)
 
 
-observed = partial(gaps, divide=True)  # Steps along the gradient of ln L.
-control = partial(gaps, divide=False)  # Steps along the gradient of L.
+observed = partial(gaps, divide=True)  # The test follows the gradient of the log of the loss L.
+control = partial(gaps, divide=False)  # Control: descent follows the gradient of the loss L itself.
 
 CLAIM = Claim(
     id="max-margin-accelerated",

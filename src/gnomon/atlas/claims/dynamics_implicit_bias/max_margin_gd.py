@@ -46,7 +46,7 @@ def angles(power, sets, n, steps, rate, seed):
 
 
 observed = partial(angles, power=None)  # Exponential loss.
-control = partial(angles, power=2.0)  # A loss that falls as m^-2, without exponential tail.
+control = partial(angles, power=2.0)  # Control: a loss with the tail m^-2 in the margin m, not exponential.
 
 CLAIM = Claim(
     id="max-margin-gd",

@@ -50,8 +50,8 @@ def path(n, width, steps, seed, both):
     return seen[:: steps // 50]
 
 
-observed = partial(path, both=True)  # Both layers are trained.
-control = partial(path, both=False)  # Only the first layer is trained; the output has degree 1 in it.
+observed = partial(path, both=True)  # The test trains both layers.
+control = partial(path, both=False)  # Control: only the first layer is trained; the output has degree 1 in it, not 2.
 
 CLAIM = Claim(
     id="max-margin-homogeneous",

@@ -46,7 +46,7 @@ def gaps(n, step, seed, start):
 
 
 observed = partial(gaps, start=0.0)  # From zero.
-control = partial(gaps, start=500.0)  # Starts from large wrong weights, which are not forgotten by time e^20.
+control = partial(gaps, start=500.0)  # Control: large wrong initial weights, not forgotten by time e^20.
 
 CLAIM = Claim(
     id="max-margin-rate-ln",

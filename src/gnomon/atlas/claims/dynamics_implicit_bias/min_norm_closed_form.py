@@ -47,6 +47,6 @@ CLAIM = Claim(
     ),
     parameters={"rows": 10, "columns": 40},
     full={"rows": 100, "columns": 400},
-    judge=equals(rounding=100_000),  # sums of up to 400 terms, and condition numbers of A A^T below 100
+    judge=equals(rounding=100_000),  # tolerance: sums of up to 400 terms; condition numbers of A A^T are below 100
     remark="Often printed for more rows than columns, for which A A^T has no inverse.",
 )

@@ -39,7 +39,7 @@ def descend(rows, columns, steps, seed, scale):
 
 
 observed = partial(descend, scale=lambda place: 1.0 + 0 * place)  # All coordinates have the same step size.
-control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Later coordinates have smaller step sizes.
+control = partial(descend, scale=lambda place: 1.0 - place / 2)  # Control: later coordinates have smaller steps.
 
 CLAIM = Claim(
     id="min-norm-gd",

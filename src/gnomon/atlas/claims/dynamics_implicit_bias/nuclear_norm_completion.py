@@ -36,7 +36,7 @@ def errors(sets, n, share, steps, seed):
     return np.linalg.norm(x - w, axis=(1, 2))
 
 
-observed = errors  # Most entries of the matrix are observed.
+observed = errors  # The test observes most entries of the matrix.
 
 
 def control(sets, n, few, steps, seed):

@@ -42,7 +42,7 @@ def minimize(n, d, penalties, steps, seed, weight):
     return [*w.detach().flatten(), float((errors.diff() > 0).all()), float((norms.diff() < 0).all())]
 
 
-observed = partial(minimize, weight=1.0)  # The squared errors are summed.
+observed = partial(minimize, weight=1.0)  # The test sums the squared errors instead of averaging them.
 
 
 def control(n, d, penalties, steps, seed):

@@ -52,8 +52,8 @@ def ratios(slower, sets, n, d, batch, seed):
     return rows
 
 
-observed = partial(ratios, slower=8)  # The learning rate is an eighth of the largest stable one.
-control = partial(ratios, slower=0.6)  # Nearly the largest stable rate: noise of batches costs additional steps.
+observed = partial(ratios, slower=8)  # The test's learning rate is an eighth of the largest stable one.
+control = partial(ratios, slower=0.6)  # Control: at nearly the largest stable rate, batch noise costs additional steps.
 
 CLAIM = Claim(
     id="sgd-advantages",

@@ -40,7 +40,7 @@ def gradients(n, d, batch, draws, seed, weights):
 
 
 observed = partial(gradients, weights=torch.ones_like)  # Uniform draws.
-control = partial(gradients, weights=lambda y: 1 + 2 * y)  # Examples of the rarer class are drawn three times as often.
+control = partial(gradients, weights=lambda y: 1 + 2 * y)  # Control: examples of the rarer class are drawn more often.
 
 CLAIM = Claim(
     id="sgd-different-function-each-step",

@@ -43,7 +43,7 @@ def shares(sharp, flat, temperature, walkers, steps, rate, seed):
 
 
 observed = shares  # With noise.
-control = partial(shares, temperature=0.0)  # Without noise, as with full batches.
+control = partial(shares, temperature=0.0)  # Control: temperature zero means no noise, as with full batches.
 
 CLAIM = Claim(
     id="sgd-flat-minima",

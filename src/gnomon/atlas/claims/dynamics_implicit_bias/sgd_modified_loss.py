@@ -51,8 +51,8 @@ def gap(d, batches, rates, seed, spread):
     return rates, errors
 
 
-observed = partial(gap, spread=True)  # SGD is compared with the gradient flow of the modified loss.
-control = partial(gap, spread=False)  # SGD against the flow of C + (r/4)|g|^2, right for full batches only.
+observed = partial(gap, spread=True)  # The test compares SGD with the flow of the modified loss.
+control = partial(gap, spread=False)  # Control: the flow for full batches, of the loss plus (r/4) |gradient|^2.
 
 CLAIM = Claim(
     id="sgd-modified-loss",

@@ -56,8 +56,8 @@ def accuracies(stop, n, nets, width, steps, seed):
     return found
 
 
-observed = partial(accuracies, stop=True)  # Training stops at the best validation error.
-control = partial(accuracies, stop=False)  # Training continues until all labels are fitted.
+observed = partial(accuracies, stop=True)  # The test stops training at the best validation error.
+control = partial(accuracies, stop=False)  # Control: training goes on until all labels, also wrong ones, are fitted.
 
 CLAIM = Claim(
     id="signal-before-noise",

@@ -40,7 +40,7 @@ def smoothed_margins(n, d, width, draws, seed, reduce):
     return torch.stack([value, margins.amin(1) / norm - value])
 
 
-observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # Sums exponentials of all examples.
+observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  # log of the summed exponentials e^-m
 
 
 def control(n, d, width, draws, seed):

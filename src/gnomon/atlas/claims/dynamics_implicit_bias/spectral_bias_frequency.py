@@ -36,7 +36,7 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
     for _ in range(nets):
         waves = np.sin(np.outer(t, FREQUENCIES) + rng.uniform(0, 2 * np.pi, len(FREQUENCIES)))
         w, v = rng.normal(size=(width, x.shape[1])), rng.choice([-1.0, 1.0], width)
-        if features == 1:  # one random direction in each of `width` equal sectors, which reduces noise
+        if features == 1:  # One feature: a random direction in each of `width` equal sectors, which reduces noise.
             angle = 2 * np.pi * (np.arange(width) + rng.uniform(size=width)) / width
             w = 2**0.5 * np.stack([np.cos(angle), np.sin(angle)], 1)
         start, before, half = np.maximum(x @ w.T, 0) @ v, np.ones(len(FREQUENCIES)), np.zeros(len(FREQUENCIES))
@@ -56,7 +56,7 @@ def log_times_to_half(features, n, width, nets, size, rate, seed):
 
 
 observed = partial(log_times_to_half, features=1)  # The input is (cos t, sin t), a point on the circle.
-control = partial(log_times_to_half, features=8)  # The input also contains waves of all frequencies up to 8.
+control = partial(log_times_to_half, features=8)  # Control: the input also contains waves of all frequencies up to 8.
 
 CLAIM = Claim(
     id="spectral-bias-frequency",

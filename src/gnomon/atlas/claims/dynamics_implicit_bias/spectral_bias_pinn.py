@@ -59,7 +59,7 @@ def errors(scales, nets, width, n, steps):
     return {"plain": plain, "0.05": [0.05] * nets, "0.95": [0.95] * nets, "Fourier features": features}
 
 
-observed = partial(errors, scales=(0.0, 4.0))  # Compares a plain network with a network of Fourier features.
+observed = partial(errors, scales=(0.0, 4.0))  # A plain network is compared with a network of Fourier features.
 control = partial(errors, scales=(0.0, 0.0))  # Two plain networks.
 
 CLAIM = Claim(

@@ -36,8 +36,8 @@ def descend(n, d, decay, steps, seed, slope):
     return w
 
 
-observed = partial(descend, slope=lambda r: r)  # The loss is half the squared residual.
-control = partial(descend, slope=np.tanh)  # log cosh of the residual: not quadratic, but with the same Hessian at 0.
+observed = partial(descend, slope=lambda r: r)  # The test's loss is half the squared residual, a quadratic.
+control = partial(descend, slope=np.tanh)  # Control: log cosh of the residual, not quadratic but of equal Hessian at 0.
 
 CLAIM = Claim(
     id="weight-decay-hessian-shrinkage",

@@ -62,6 +62,6 @@ CLAIM = Claim(
     premises=(Premise("the optimizer is SGD"),),
     parameters={"n": 30, "d": 6, "steps": 10, "rate": 0.1, "decay": 0.5},
     full={"n": 1000, "d": 100, "steps": 100},
-    judge=equals(rounding=100_000),  # 100 steps with sums of 1000 terms accumulate rounding errors
+    judge=equals(rounding=100_000),  # tolerance: 100 steps with sums of 1000 terms accumulate rounding errors
     remark="Sometimes printed with the wrong sign of the decay, or without the rate in front of the gradient.",
 )

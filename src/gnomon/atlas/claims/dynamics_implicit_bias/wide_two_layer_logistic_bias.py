@@ -19,7 +19,7 @@ def problem(n, d, few, seed):
     """Returns points of a cube; labels are the sign of a product of two inputs, or of |x|^2 - d / 3."""
     draw = torch.Generator().manual_seed(seed)
     x = 2 * torch.rand(n, d, generator=draw, dtype=torch.float64) - 1
-    return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # subtracts d / 3, the mean of |x|^2
+    return x, torch.sign(x[:, 0] * x[:, 1] if few else x.square().sum(1) - d / 3)  # d / 3 is the mean of |x|^2
 
 
 def predicted():
@@ -54,8 +54,8 @@ def errors(few, sets, n, d, width, steps, seed):
     return found
 
 
-observed = partial(errors, few=True)  # Labels depend on two inputs.
-control = partial(errors, few=False)  # Labels depend on all inputs equally.
+observed = partial(errors, few=True)  # In the test, labels depend on two inputs only.
+control = partial(errors, few=False)  # Control: labels depend on all inputs equally.
 
 CLAIM = Claim(
     id="wide-two-layer-logistic-bias",

@@ -34,8 +34,8 @@ def best_feature_counts(power, sizes, most, repetitions, seed):
     return sizes, rows
 
 
-observed = partial(best_feature_counts, power=1.0)  # The error of P terms falls as 1 / P.
-control = partial(best_feature_counts, power=3.0)  # The error of P terms falls as 1 / P^3, so fewer terms are enough.
+observed = partial(best_feature_counts, power=1.0)  # The test's approximation error of P terms falls as 1 / P.
+control = partial(best_feature_counts, power=3.0)  # Control: the error falls as 1 / P^3, so fewer terms are enough.
 
 CLAIM = Claim(
     id="barron-estimation-bound",
@@ -45,7 +45,7 @@ CLAIM = Claim(
     source=Source("theorem", "barron1994approximation"),
     premises=(
         Premise("the tail of the target falls as 1 / P"),
-        # The noise has variance 1 and the target c = 1, so the best number is the root of the number of examples.
+        # The noise variance and c are both 1, so the best number of terms is the square root of the number of examples.
         Premise("the largest model is larger than the best one", lambda sizes, most: most >= 1.5 * max(sizes) ** 0.5),
     ),
     parameters={"sizes": (200, 800, 3200, 12_800), "most": 250, "repetitions": 10},

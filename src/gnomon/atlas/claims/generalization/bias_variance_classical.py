@@ -42,8 +42,8 @@ def errors(n, degrees, repetitions, seed, fresh):
     return np.stack(columns, 1)
 
 
-observed = partial(errors, fresh=1.0)  # Test labels with fresh noise.
-control = partial(errors, fresh=0.0)  # Test labels without noise, so the last term is missing.
+observed = partial(errors, fresh=1.0)  # Test labels have fresh noise, as the formula assumes.
+control = partial(errors, fresh=0.0)  # Control: test labels have no noise, so the noise term is missing.
 
 CLAIM = Claim(
     id="bias-variance-classical",

@@ -34,7 +34,7 @@ def scaled_gradient(classes, t, seed):
 
 
 observed = scaled_gradient  # At high temperature.
-control = partial(scaled_gradient, t=1.0)  # Temperature 1, as in training without distillation.
+control = partial(scaled_gradient, t=1.0)  # Control: temperature 1, as in training without distillation.
 
 CLAIM = Claim(
     id="distillation-temperature",

@@ -36,7 +36,7 @@ def mean_under_q(own, points, cases, seed):
 
 
 observed = partial(mean_under_q, own=0.0)  # The same support.
-control = partial(mean_under_q, own=0.5)  # Half of the probability q is at a point with p = 0.
+control = partial(mean_under_q, own=0.5)  # Control: q gives probability 1/2 to a point at which p is zero.
 
 CLAIM = Claim(
     id="donsker-varadhan-lemma",

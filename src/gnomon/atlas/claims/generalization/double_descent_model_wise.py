@@ -45,7 +45,7 @@ def minimum_norm_inverse(x):
     return np.linalg.solve(t @ x, t) if x.shape[1] >= x.shape[2] else t @ np.linalg.inv(x @ t)
 
 
-observed = partial(risks, away=False, targets=8)  # The model is the interpolating solution of smallest norm.
+observed = partial(risks, away=False, targets=8)  # The test uses the interpolating model of smallest norm.
 control = partial(risks, away=True, targets=8)  # Another interpolating solution.
 
 CLAIM = Claim(

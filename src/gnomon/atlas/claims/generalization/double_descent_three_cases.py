@@ -31,7 +31,7 @@ def log_norms(noise, n, repetitions, seed):
 
 
 observed = partial(log_norms, noise=1.0)  # Labels are noise.
-control = partial(log_norms, noise=0.0)  # Labels are a linear function of the features, so these weights are recovered.
+control = partial(log_norms, noise=0.0)  # Control: labels are an exact linear function, so no noise is fitted.
 
 CLAIM = Claim(
     id="double-descent-three-cases",

@@ -38,7 +38,7 @@ def radius(power, d, tolerance, draws, seed):
 
 
 observed = partial(radius, power=1.0)  # A quadratic loss.
-control = partial(radius, power=2.0)  # The loss grows with the fourth power of the distance.
+control = partial(radius, power=2.0)  # Control: the loss grows with the fourth power of the distance.
 
 CLAIM = Claim(
     id="flatness-generalisation-link",

@@ -32,8 +32,8 @@ def risks(missing, noises, n, repetitions, seed):
     return ((found - target) ** 2).sum(-1) / (n * np.array(noises))
 
 
-observed = partial(risks, missing=0.0)  # The target is a function of the features.
-control = partial(risks, missing=1.0)  # The features miss a part of the target, which acts as noise of variance one.
+observed = partial(risks, missing=0.0)  # The target is an exact function of the features.
+control = partial(risks, missing=1.0)  # Control: features miss part of the target, which acts as noise of variance one.
 
 CLAIM = Claim(
     id="interpolation-single-solution",

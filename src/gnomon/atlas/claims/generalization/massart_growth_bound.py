@@ -24,7 +24,7 @@ def complexity(half_planes, sizes, draws, seed):
     rng = np.random.default_rng(seed)
     found = []
     for m in sizes:
-        signs = rng.choice((-1, 1), size=(draws, m))  # random signs of points in the upper half plane, by angle
+        signs = rng.choice((-1, 1), size=(draws, m))  # random labels (signs) of the points, ordered by angle
         steps = signs.sum(1, keepdims=True) - 2 * np.cumsum(signs, 1)
         best = np.maximum(np.abs(signs.sum(1)), np.abs(steps).max(1))
         if not half_planes:
@@ -33,8 +33,8 @@ def complexity(half_planes, sizes, draws, seed):
     return found
 
 
-observed = partial(complexity, half_planes=True)  # Half-planes allow 2 m labelings.
-control = partial(complexity, half_planes=False)  # 2^(m/2) labelings, with complexity 1/2 for every m.
+observed = partial(complexity, half_planes=True)  # Half-planes label m points in at most 2 m ways.
+control = partial(complexity, half_planes=False)  # Control: 2^(m/2) labelings have complexity 1/2 at every m.
 
 CLAIM = Claim(
     id="massart-growth-bound",

@@ -51,8 +51,8 @@ def accuracies_and_confidence(learned, repetitions, steps, seed):
     return found
 
 
-observed = partial(accuracies_and_confidence, learned=(0,))  # Trained on upright digits.
-# Trained on digits rotated by 0 and 45 degrees, so the test is no longer out of distribution.
+observed = partial(accuracies_and_confidence, learned=(0,))  # The network was trained on upright digits only.
+# Control: the training data contain digits rotated by 45 degrees, so the test is not out of distribution.
 control = partial(accuracies_and_confidence, learned=(0, 45))
 
 CLAIM = Claim(

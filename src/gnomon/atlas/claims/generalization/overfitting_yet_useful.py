@@ -65,7 +65,7 @@ def errors_of_networks(shuffled, width, fitted, repetitions, seed):
     return dict(zip(predicted(), found, strict=True))
 
 
-observed = partial(errors_of_networks, shuffled=False)  # Labels are the true labels of the digits.
+observed = partial(errors_of_networks, shuffled=False)  # The first training uses the true labels of the digits.
 control = partial(errors_of_networks, shuffled=True)  # Shuffled labels.
 
 CLAIM = Claim(

@@ -37,7 +37,7 @@ def bounds_broken(cheat, n, repetitions, seed):
 
 
 observed = partial(bounds_broken, cheat=False)  # A uniform prior.
-control = partial(bounds_broken, cheat=True)  # The posterior is used as the prior, so KL = 0.
+control = partial(bounds_broken, cheat=True)  # Control: the posterior is also the prior, so the KL term is 0.
 
 CLAIM = Claim(
     id="pac-bayes-bound",

@@ -35,7 +35,7 @@ def coefficients(y):
 
 
 observed = partial(coefficients, y=LABELS)  # The printed labels.
-control = partial(coefficients, y=LABELS + 0.05 * (np.arange(10) == 4))  # One label is changed by 0.05.
+control = partial(coefficients, y=LABELS + 0.05 * (np.arange(10) == 4))  # Control: one of ten labels changes by 0.05.
 
 CLAIM = Claim(
     id="polynomial-coefficient-blowup",

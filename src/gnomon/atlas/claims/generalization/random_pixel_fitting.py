@@ -60,8 +60,8 @@ def misfitted_share(x, y, steps=80):
     return float((net(images).argmax(1) != y).float().mean())
 
 
-observed = partial(difference, local=False)  # An infinitely wide dense network.
-control = partial(difference, local=True)  # The kernel compares neighboring pixels, so their order matters.
+observed = partial(difference, local=False)  # The network is dense and infinitely wide.
+control = partial(difference, local=True)  # Control: a convolutional kernel compares neighbors, so the order matters.
 
 CLAIM = Claim(
     id="random-pixel-fitting",

@@ -36,7 +36,7 @@ def predicted(sizes):
 
 
 observed = partial(risks, factor=1.0)  # The best ridge.
-control = partial(risks, factor=1e-9)  # The ridge is almost zero, so the risk has a peak.
+control = partial(risks, factor=1e-9)  # Control: the ridge is almost zero, so the expected test error has a peak.
 
 CLAIM = Claim(
     id="regularisation-tames-double-descent",

@@ -24,7 +24,7 @@ def predicted(members, sizes, repetitions, seed):
     found = []
     for n in sizes:
         empirical = rng.binomial(n, risk, size=(repetitions, members)) / n
-        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization finds the best of half of the class
+        chosen = np.minimum(empirical[:, : members // 2].min(1), 1)  # optimization only searches half of the class
         found.append((2 * np.abs(empirical - risk).max(1)).mean() + (chosen - empirical.min(1)).mean())
     return found
 
@@ -40,8 +40,8 @@ def excess(shift, members, sizes, repetitions, seed):
     return found
 
 
-observed = partial(excess, shift=False)  # Samples of the same distribution.
-control = partial(excess, shift=True)  # Samples of another distribution.
+observed = partial(excess, shift=False)  # Training and test data have the same distribution.
+control = partial(excess, shift=True)  # Control: training and test data have different distributions.
 
 CLAIM = Claim(
     id="risk-decomposition",

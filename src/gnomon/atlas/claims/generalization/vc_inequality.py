@@ -31,7 +31,7 @@ def deviations(copies, sizes, repetitions, seed):
         for _ in range(repetitions):
             m = max(n // copies, 1)
             angle, y = rng.uniform(0, 2 * np.pi, m), rng.choice((-1, 1), m)
-            order = np.argsort(angle % np.pi)  # reflected to the upper half: a point passed changes one decision
+            order = np.argsort(angle % np.pi)  # by angle in the upper half plane: a turning line passes one by one
             signs = (y * np.where(angle < np.pi, 1, -1))[order]
             right = np.concatenate([[signs.sum()], signs.sum() - 2 * np.cumsum(signs)])
             sups.append(np.abs(right).max() / (2 * m))

@@ -46,7 +46,7 @@ def errors_of_autoencoder(n, steps, activation, seed):
 
 
 observed = partial(errors_of_autoencoder, activation=nn.SiLU)  # With SiLU.
-control = partial(errors_of_autoencoder, activation=nn.Identity)  # No activations: a linear map like PCA.
+control = partial(errors_of_autoencoder, activation=nn.Identity)  # Control: without activations it is linear, like PCA.
 
 CLAIM = Claim(
     id="autoencoder",

@@ -49,7 +49,7 @@ def ratio(n, steps, beta, seed):
     return shares[0] / max(shares[1], 1e-3)
 
 
-observed = partial(ratio, beta=1.0)  # The VAE's loss contains the KL divergence.
+observed = partial(ratio, beta=1.0)  # In the test the loss contains the KL divergence: this is a VAE.
 control = partial(ratio, beta=0.0)  # Without it.
 
 CLAIM = Claim(

@@ -56,7 +56,7 @@ def density(d, steps, seed, trace):
 
 
 observed = partial(density, trace=ExactTrace())  # The whole trace.
-control = partial(density, trace=Partial())  # The trace of the Jacobian leaves out its first term.
+control = partial(density, trace=Partial())  # Control: the trace of the Jacobian leaves out its first term.
 
 CLAIM = Claim(
     id="continuous-normalising-flow",

@@ -36,7 +36,7 @@ def ends(steps, paths, seed, power):
     return torch.stack([x, x.square()], 1)
 
 
-observed = partial(ends, power=0.5)  # Each step multiplies by sqrt(1 - beta).
+observed = partial(ends, power=0.5)  # In the test each step multiplies the example by sqrt(1 - beta).
 control = partial(ends, power=1.0)  # Without it.
 
 CLAIM = Claim(

@@ -30,7 +30,7 @@ def gaps(sizes, shrink):
             a, before, beta = (float(v) for v in (kept[k], kept[k - 1], schedule.betas[k - 1]))
             spread = a * DATA_VARIANCE + 1 - a
             best = a**0.5 * DATA_VARIANCE / spread * shrink
-            # E (x_0 - best x_k)^2, and its weight in the mean of the step
+            # `error` is E (x_0 - best x_k)^2; `weight` turns it into the squared error of the step's mean.
             error = DATA_VARIANCE - 2 * best * a**0.5 * DATA_VARIANCE + best**2 * spread
             weight = before * beta**2 / (1 - a) ** 2
             b = beta * (1 - before) / (1 - a)
@@ -43,7 +43,7 @@ def gaps(sizes, shrink):
 
 
 observed = partial(gaps, shrink=1.0)  # The best means.
-control = partial(gaps, shrink=0.9)  # The means are 10 % too small.
+control = partial(gaps, shrink=0.9)  # Control: the means of the reverse steps are 10 % too small.
 
 CLAIM = Claim(
     id="ddpm-elbo",

@@ -27,8 +27,8 @@ def squares(d, beta, n, seed, size):
     return torch.stack([step.square().sum(1) for step in steps], 1)
 
 
-observed = partial(squares, size=1.0)  # The example has norm sqrt(d).
-control = partial(squares, size=1.3)  # The example has norm 1.3 sqrt(d).
+observed = partial(squares, size=1.0)  # The test's example has mean square 1: its norm is sqrt(d).
+control = partial(squares, size=1.3)  # Control: the example has norm 1.3 sqrt(d), mean square 1.69.
 
 CLAIM = Claim(
     id="ddpm-energy-conservation",

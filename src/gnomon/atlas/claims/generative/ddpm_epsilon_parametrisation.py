@@ -40,7 +40,7 @@ def means(steps, seed, size):
 
 
 observed = partial(means, size=1.0)  # The same noise.
-control = partial(means, size=1.1)  # The noise is 10 % larger.
+control = partial(means, size=1.1)  # Control: the noise in the formula is 10 % too large.
 
 CLAIM = Claim(
     id="ddpm-epsilon-parametrisation",
@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("x_k is the example with this noise added"),),
     parameters={"steps": 50},
     full={"steps": 1000},
-    judge=equals(rounding=1e6),  # 1 - a loses four digits in the first steps, and its root divides
+    judge=equals(rounding=1e6),  # tolerance: in the first steps 1 - a loses four digits, and its root is a divisor
 )

@@ -24,7 +24,7 @@ def problem(steps, seed):
     class Wrong(nn.Module):
         def __init__(self):
             super().__init__()
-            self.slope = nn.Parameter(torch.tensor(0.3, dtype=torch.float64))  # without parameters the noise is float32
+            self.slope = nn.Parameter(torch.tensor(0.3, dtype=torch.float64))  # float64: the default noise is float32
 
         def forward(self, x, t):
             return self.slope.detach() * x + t[:, None]
@@ -61,7 +61,7 @@ def observed(steps, seed):
     return model.terms(x)[1:-1]
 
 
-control = partial(errors, power=1.1)  # The weight uses another variance.
+control = partial(errors, power=1.1)  # Control: the weight of the error uses another noise variance.
 
 CLAIM = Claim(
     id="ddpm-mean-loss",
@@ -73,6 +73,6 @@ CLAIM = Claim(
     parameters={"steps": 20},
     full={"steps": 1000},
     covers=("ddpm-lambda-weight",),
-    judge=equals(rounding=1e6),  # the means of the first steps differ only in their last digits
+    judge=equals(rounding=1e6),  # tolerance: the means of the first steps differ only in their last digits
     remark="The loss is minimized; notes that print a minus sign mean the term of the bound.",
 )

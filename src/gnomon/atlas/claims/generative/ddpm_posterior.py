@@ -41,8 +41,8 @@ def moments(steps, factor):
     return rows
 
 
-observed = partial(moments, factor=1.0)  # The noise has the variance of the schedule.
-control = partial(moments, factor=1.1)  # The noise is 10 % larger.
+observed = partial(moments, factor=1.0)  # The test's noise has the variance of the schedule.
+control = partial(moments, factor=1.1)  # Control: the noise is 10 % larger than in the schedule.
 
 CLAIM = Claim(
     id="ddpm-posterior",

@@ -45,8 +45,8 @@ def losses(steps, n, seed, size):
     return model.losses(p.sample(n, seed=seed))
 
 
-observed = partial(losses, size=1.0)  # The network predicts the mean of the noise.
-control = partial(losses, size=0.5)  # The network predicts half of the mean.
+observed = partial(losses, size=1.0)  # The test's network predicts the mean of the noise, the best answer.
+control = partial(losses, size=0.5)  # Control: the network predicts half of the mean, so its loss is larger.
 
 CLAIM = Claim(
     id="ddpm-simple-loss",

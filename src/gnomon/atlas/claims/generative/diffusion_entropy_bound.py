@@ -32,7 +32,7 @@ def backward(steps, std, grid):
         now, after = (p.noised(a**0.5, (1 - a) ** 0.5) for a in (kept, kept * (1 - beta)))
         x = torch.linspace(-4, 4, grid, dtype=torch.float64) * (std + 1)
         e = torch.linspace(-8, 8, 201, dtype=torch.float64)
-        y = (1 - beta) ** 0.5 * x[:, None] + beta**0.5 * e  # x_k for each x_{k-1} and each noise of the step
+        y = (1 - beta) ** 0.5 * x[:, None] + beta**0.5 * e  # x_k for each x_{k-1} (rows) and each noise (columns)
         gauss = -(e**2) / 2 - log(2 * pi) / 2
         before = now.log_prob(x[:, None])[:, None]
         weight = (before + gauss).exp() * (x[1] - x[0]) * (e[1] - e[0])
@@ -43,7 +43,7 @@ def backward(steps, std, grid):
 
 
 observed = partial(backward, std=0.3)  # Narrow Gaussians.
-control = partial(backward, std=2.0)  # Data are wider Gaussians than the final noise, so the entropy falls.
+control = partial(backward, std=2.0)  # Control: the data are wider than the final noise, so their entropy falls.
 
 CLAIM = Claim(
     id="diffusion-entropy-bound",

@@ -34,7 +34,7 @@ def ends(steps, paths, seed, drift):
     return torch.stack([x, x.square()], 1)
 
 
-observed = partial(ends, drift=0.5)  # The drift is beta / 2.
+observed = partial(ends, drift=0.5)  # The test's drift is -beta x / 2.
 control = partial(ends, drift=1.0)  # Drift beta.
 
 CLAIM = Claim(

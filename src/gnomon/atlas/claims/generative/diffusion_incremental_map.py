@@ -35,8 +35,8 @@ def distances(n, repetitions, seed, known):
     }  # fmt: skip
 
 
-observed = partial(distances, known=problem())  # The network is the exact denoiser of these data.
-control = partial(distances, known=problem(6.0))  # Knows a wider circle: many steps end there, one does not.
+observed = partial(distances, known=problem())  # The network is the exact denoiser for the true data circle.
+control = partial(distances, known=problem(6.0))  # Control: a denoiser for a wider circle; many steps end there.
 
 CLAIM = Claim(
     id="diffusion-incremental-map",

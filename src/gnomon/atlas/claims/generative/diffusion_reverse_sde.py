@@ -41,8 +41,8 @@ def run_backward(steps, samples, seed, weight):
     return x[:, 0]
 
 
-observed = partial(run_backward, weight=1.0)  # The score is multiplied by beta.
-control = partial(run_backward, weight=0.5)  # The score is multiplied by beta / 2, as in the deterministic equation.
+observed = partial(run_backward, weight=1.0)  # In the test the score is multiplied by beta.
+control = partial(run_backward, weight=0.5)  # Control: the score is multiplied by beta / 2, as in the reverse ODE.
 
 CLAIM = Claim(
     id="diffusion-reverse-sde",

@@ -57,7 +57,7 @@ def gap(shift, seed):
     return law.log_prob(x) - (fits - kl)
 
 
-observed = partial(gap, shift=0.0)  # The bound uses the prior of the model.
+observed = partial(gap, shift=0.0)  # The test's bound uses the prior of the model.
 control = partial(gap, shift=0.5)  # With another prior.
 
 CLAIM = Claim(

@@ -35,8 +35,8 @@ def value(states, seed, power):
     return values
 
 
-observed = partial(value, power=1)  # The discriminator is p / (p + q).
-control = partial(value, power=2)  # The discriminator is p^2 / (p^2 + q^2).
+observed = partial(value, power=1)  # The discriminator is the best one, p / (p + q).
+control = partial(value, power=2)  # Control: the discriminator p^2 / (p^2 + q^2) is not the best one.
 
 CLAIM = Claim(
     id="gan-js-divergence",
@@ -47,6 +47,6 @@ CLAIM = Claim(
     premises=(Premise("the discriminator is the best one"),),
     parameters={"states": 6},
     full={"states": 1000},
-    judge=equals(rounding=1e4),  # a small divergence loses digits by a root and a square
+    judge=equals(rounding=1e4),  # tolerance: a small divergence loses digits when its root and square are taken
     remark="At p = q the value is -1.386294, its minimum. Some notes drop a logarithm, or a factor 1/2.",
 )

@@ -30,8 +30,8 @@ def ratio(q, slope):
     return health.non_saturating / health.minimax
 
 
-observed = partial(ratio, slope=0.0)  # The discriminator gives all inputs the same probability of being real.
-control = partial(ratio, slope=3.0)  # Generated inputs get different probabilities of being real.
+observed = partial(ratio, slope=0.0)  # The discriminator calls every input real with the same small probability.
+control = partial(ratio, slope=3.0)  # Control: the probability of being real differs between generated inputs.
 
 CLAIM = Claim(
     id="gan-nonsaturating-loss",

@@ -53,7 +53,7 @@ def train_discriminator(n, seed, degree):
     return logits(places).sigmoid().detach()
 
 
-observed = partial(train_discriminator, degree=2)  # Degree 2 contains the log ratio of the densities.
+observed = partial(train_discriminator, degree=2)  # The degree-2 logit contains the log ratio of both densities.
 control = partial(train_discriminator, degree=1)  # Degree one.
 
 CLAIM = Claim(

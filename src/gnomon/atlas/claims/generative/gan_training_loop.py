@@ -29,7 +29,7 @@ class Quadratic(nn.Module):
     def forward(self, x):
         """Returns the logit of the class "real"."""
         weight, bias = self.layer.weight, self.layer.bias
-        if self.fixed:  # the discriminator gets no gradient, but passes one to the generator
+        if self.fixed:  # a fixed discriminator gets no gradient but passes one to the generator
             weight, bias = weight.detach() + 0 * weight, bias.detach() + 0 * bias
         return nn.functional.linear(torch.cat([x, x.square()], 1), weight, bias)
 
@@ -52,7 +52,7 @@ def moments_of_generator(steps, seed, fixed):
 
 
 observed = partial(moments_of_generator, fixed=False)  # The discriminator learns.
-control = partial(moments_of_generator, fixed=True)  # The discriminator is fixed, so the generator runs past the data.
+control = partial(moments_of_generator, fixed=True)  # Control: a discriminator that never learns; the output runs off.
 
 CLAIM = Claim(
     id="gan-training-loop",

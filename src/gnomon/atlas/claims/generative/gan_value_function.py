@@ -40,8 +40,8 @@ def minus_twice_cross_entropies(share, n, seed):
     return -2 * torch.nn.functional.binary_cross_entropy_with_logits(scores, real.double(), reduction="none")
 
 
-observed = partial(minus_twice_cross_entropies, share=1.0)  # As many fakes as real examples.
-control = partial(minus_twice_cross_entropies, share=0.5)  # Half as many fakes as real examples.
+observed = partial(minus_twice_cross_entropies, share=1.0)  # Batches have as many fakes as real examples.
+control = partial(minus_twice_cross_entropies, share=0.5)  # Control: batches have half as many fakes as reals.
 
 CLAIM = Claim(
     id="gan-value-function",

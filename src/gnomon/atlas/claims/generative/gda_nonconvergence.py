@@ -28,8 +28,8 @@ def distances(lr, steps, pull):
     return simulate_game(field, start, steps=steps, lr=lr, rule=SimultaneousUpdate()).norm(dim=1)
 
 
-observed = partial(distances, pull=0.0)  # The game has the loss a b.
-control = partial(distances, pull=0.3)  # The loss is convex in a and concave in b.
+observed = partial(distances, pull=0.0)  # The game's loss is a b, without any other term.
+control = partial(distances, pull=0.3)  # Control: the loss is convex in a and concave in b, so the players converge.
 
 CLAIM = Claim(
     id="gda-nonconvergence",
@@ -40,5 +40,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is a b, with nothing added"),),
     parameters={"lr": 0.2, "steps": 200},
     full={"steps": 2000},
-    judge=equals(rounding=5000),  # each step rounds once
+    judge=equals(rounding=5000),  # tolerance 5000 x machine precision: each of up to 2000 steps rounds once
 )

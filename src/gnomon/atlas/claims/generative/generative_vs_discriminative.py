@@ -30,8 +30,8 @@ def odds(n, second, seed):
     return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
 
 
-observed = partial(odds, second=1.0)  # Both classes have the same covariance.
-control = partial(odds, second=2.0)  # The second class has twice the covariance.
+observed = partial(odds, second=1.0)  # Both Gaussian classes have the same covariance.
+control = partial(odds, second=2.0)  # Control: the second class has twice the covariance of the first one.
 
 CLAIM = Claim(
     id="generative-vs-discriminative",
@@ -42,5 +42,5 @@ CLAIM = Claim(
     premises=(Premise("both classes have the same covariance"), Premise("the classes are Gaussian")),
     parameters={"n": 20},
     full={"n": 2000},
-    judge=equals(rounding=1e4),  # the logit of a probability near 1 loses four digits
+    judge=equals(rounding=1e4),  # tolerance: the logit of a probability near 1 loses four digits
 )

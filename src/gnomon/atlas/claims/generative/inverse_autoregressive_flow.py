@@ -41,7 +41,7 @@ def determinants(d, seed, masked):
 
 
 observed = partial(determinants, masked=True)  # With masks.
-control = partial(determinants, masked=False)  # Without masks, each scale depends on all coordinates.
+control = partial(determinants, masked=False)  # Control: without masks, each scale depends on all coordinates.
 
 CLAIM = Claim(
     id="inverse-autoregressive-flow",

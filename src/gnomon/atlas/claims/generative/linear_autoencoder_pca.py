@@ -49,7 +49,7 @@ def train(fewer, n, latent, steps, seed):
 
 
 observed = partial(train, fewer=0)  # m latent coordinates.
-control = partial(train, fewer=1)  # The autoencoder has m - 1 latent coordinates.
+control = partial(train, fewer=1)  # Control: the autoencoder has one latent coordinate less than PCA.
 
 CLAIM = Claim(
     id="linear-autoencoder-pca",

@@ -71,7 +71,7 @@ def differences(sizes, features, splits, seed, correlation):
 
 
 observed = partial(differences, correlation=0.3)  # Dependent features.
-control = partial(differences, correlation=0.0)  # Features are independent, as naive Bayes assumes.
+control = partial(differences, correlation=0.0)  # Control: the features are independent, as naive Bayes assumes.
 
 CLAIM = Claim(
     id="naive-bayes-vs-logistic",

@@ -46,8 +46,8 @@ def integral(points, seed, sign):
     return float(log.exp() @ torch.cartesian_prod(*cells).prod(1))
 
 
-observed = partial(integral, sign=1)  # The log determinant is added with the right sign.
-control = partial(integral, sign=-1)  # The log determinant is added with the wrong sign.
+observed = partial(integral, sign=1)  # The density includes the log determinant with the right sign.
+control = partial(integral, sign=-1)  # Control: the log determinant has the wrong sign.
 
 CLAIM = Claim(
     id="normalising-flow",

@@ -36,8 +36,8 @@ def determinants(d, n, seed, h):
     return torch.linalg.slogdet(torch.stack([torch.autograd.functional.jacobian(f, p) for p in z]))[1]
 
 
-observed = partial(determinants, h=torch.tanh)  # The map z + u tanh(w.z + b).
-control = partial(determinants, h=torch.sin)  # The map uses the sine instead of tanh.
+observed = partial(determinants, h=torch.tanh)  # The planar map is z + u tanh(w.z + b).
+control = partial(determinants, h=torch.sin)  # Control: the planar map uses the sine instead of tanh.
 
 CLAIM = Claim(
     id="planar-flow",

@@ -34,8 +34,8 @@ def remaining_style_loss(size, steps, seed, weight):
     return moved.style[-1] / moved.style[0]
 
 
-observed = partial(remaining_style_loss, weight=1e3)  # The style has a large weight in the loss.
-control = partial(remaining_style_loss, weight=0.0)  # The style has weight zero.
+observed = partial(remaining_style_loss, weight=1e3)  # The style loss has a large weight in the total loss.
+control = partial(remaining_style_loss, weight=0.0)  # Control: the style loss has weight zero, so style is not copied.
 
 CLAIM = Claim(
     id="style-transfer",

@@ -38,7 +38,7 @@ def distances(n, latent, steps, beta, seed):
     return [gap.mean_off, gap.covariance_off]
 
 
-observed = partial(distances, beta=1.0)  # The loss contains the KL divergence.
+observed = partial(distances, beta=1.0)  # The VAE's loss contains the KL divergence from N(0, I).
 control = partial(distances, beta=0.0)  # Without it.
 
 CLAIM = Claim(

@@ -32,7 +32,7 @@ def recover_set(missing, members, seed):
 
 
 observed = partial(recover_set, missing=0)  # M power sums.
-control = partial(recover_set, missing=1)  # The last power sum counts as zero.
+control = partial(recover_set, missing=1)  # Control: the last power sum is set to zero before the set is recovered.
 
 CLAIM = Claim(
     id="deep-sets-latent-dimension",

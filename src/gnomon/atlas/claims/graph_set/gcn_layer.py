@@ -48,7 +48,7 @@ def shares(inside, across, nodes, steps, seed):
 
 
 observed = partial(shares, inside=0.4, across=0.02)  # Two communities.
-control = partial(shares, inside=0.2, across=0.2)  # Edges do not depend on the communities.
+control = partial(shares, inside=0.2, across=0.2)  # Control: edges are random, independent of the communities.
 
 CLAIM = Claim(
     id="gcn-layer",

@@ -19,7 +19,7 @@ def problem(nodes, seed):
     """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.2, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # An edge counts once, even if a random chord repeats an edge of the ring.
 
 
 def predicted(graphs):
@@ -37,9 +37,9 @@ def norms_and_changes(matrix, nodes, graphs, seed):
     return np.array(found)
 
 
-# The matrix is the normalized adjacency matrix of graph convolutions.
+# The test uses the symmetric normalized adjacency matrix of graph convolutions.
 observed = partial(norms_and_changes, matrix=lambda a: gcn_matrix(torch.from_numpy(a)).numpy())
-# The matrix is the adjacency matrix divided by the mean degree.
+# Control: the adjacency matrix with self-loops is divided by its mean degree instead.
 control = partial(norms_and_changes, matrix=lambda a: (a + np.eye(len(a))) / (a.sum() / len(a) + 1))
 
 CLAIM = Claim(

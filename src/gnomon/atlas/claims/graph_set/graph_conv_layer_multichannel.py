@@ -42,7 +42,7 @@ def layer(own, nodes, hops, seed):
 
 
 observed = partial(layer, own=True)  # As in (1).
-control = partial(layer, own=False)  # All channels share one bias.
+control = partial(layer, own=False)  # Control: all output channels share one bias.
 
 CLAIM = Claim(
     id="graph-conv-layer-multichannel",

@@ -41,8 +41,8 @@ def convolve(kernel, nodes, seed):
     return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])
 
 
-observed = partial(convolve, kernel=even)  # The kernel is even.
-control = partial(convolve, kernel=lambda k: k)  # The kernel is not even.
+observed = partial(convolve, kernel=even)  # The test's convolution kernel is even: k(t) = k(-t).
+control = partial(convolve, kernel=lambda k: k)  # Control: a kernel that is not even does not filter frequencies.
 
 CLAIM = Claim(
     id="graph-convolution-spectral",

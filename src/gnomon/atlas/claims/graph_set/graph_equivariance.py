@@ -31,8 +31,8 @@ def difference(rename_edges, nodes, seed):
         return np.array([float((first - second).abs().max()), float((first.sum(0) - second.sum(0)).abs().max())])
 
 
-observed = partial(difference, rename_edges=True)  # Features and edges are renumbered.
-control = partial(difference, rename_edges=False)  # Only features are renumbered.
+observed = partial(difference, rename_edges=True)  # The test renumbers both features and edges of the graph.
+control = partial(difference, rename_edges=False)  # Control: only features are renumbered, the edges are not.
 
 CLAIM = Claim(
     id="graph-equivariance",

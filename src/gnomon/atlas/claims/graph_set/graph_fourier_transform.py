@@ -33,7 +33,7 @@ def eigenvalues_and_projections(cut, nodes):
 
 
 observed = partial(eigenvalues_and_projections, cut=0.0)  # The whole ring.
-control = partial(eigenvalues_and_projections, cut=1.0)  # The ring graph lacks one edge, so it is a path.
+control = partial(eigenvalues_and_projections, cut=1.0)  # Control: the ring lacks one edge, so it is a path graph.
 
 CLAIM = Claim(
     id="graph-fourier-transform",

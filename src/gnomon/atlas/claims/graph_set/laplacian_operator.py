@@ -28,7 +28,7 @@ def errors(shift, points):
 
 
 observed = partial(errors, shift=0.0)  # Around the point.
-control = partial(errors, shift=0.1)  # The circle is not around the point.
+control = partial(errors, shift=0.1)  # Control: the circle of averaged points is not centered at the point.
 
 CLAIM = Claim(
     id="laplacian-operator",

@@ -35,8 +35,8 @@ def dependence(everywhere, nodes, layers, seed):
     return torch.stack(rows).double().numpy()
 
 
-observed = partial(dependence, everywhere=0.0)  # Messages pass along edges only.
-control = partial(dependence, everywhere=1.0)  # Each layer also adds the mean over all nodes.
+observed = partial(dependence, everywhere=0.0)  # Messages pass along the edges of the graph only.
+control = partial(dependence, everywhere=1.0)  # Control: each layer also adds the mean over all nodes to each node.
 
 CLAIM = Claim(
     id="message-passing",

@@ -31,7 +31,7 @@ def largest_eigenvalue(inner, nodes, seed):
 
 
 observed = partial(largest_eigenvalue, inner=0.0)  # Bipartite.
-control = partial(largest_eigenvalue, inner=1.0)  # One edge is inside a class, so the graph is not bipartite.
+control = partial(largest_eigenvalue, inner=1.0)  # Control: one edge inside a class makes the graph non-bipartite.
 
 CLAIM = Claim(
     id="normalised-graph-laplacian",

@@ -27,8 +27,8 @@ def largest_change(place, points, seed):
     return float((net(x + number) - net(x.flip(1) + number)).abs().max().detach())
 
 
-observed = partial(largest_change, place=0.0)  # Points contain only their coordinates.
-control = partial(largest_change, place=1.0)  # Points also contain their index in the list, so the order matters.
+observed = partial(largest_change, place=0.0)  # A point consists of its coordinates only.
+control = partial(largest_change, place=1.0)  # Control: a point also contains its place in the list, so order matters.
 
 CLAIM = Claim(
     id="pointnet-tnet",

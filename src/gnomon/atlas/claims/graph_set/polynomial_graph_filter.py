@@ -26,7 +26,7 @@ def problem(nodes, seed):
     """Returns the adjacency matrix of a connected graph: a ring with random chords."""
     rng = np.random.default_rng(seed)
     a = np.roll(np.eye(nodes), 1, 0) + np.triu(rng.uniform(size=(nodes, nodes)) < 0.04, 2)
-    return ((a + a.T) > 0).astype(float)  # the chord from the first to the last node is already an edge of the ring
+    return ((a + a.T) > 0).astype(float)  # An edge counts once, even if a random chord repeats an edge of the ring.
 
 
 def predicted(nodes, seed):
@@ -49,7 +49,7 @@ def apply_filter(extra, nodes, seed):
 
 
 observed = partial(apply_filter, extra=0.0)  # The Laplacian.
-control = partial(apply_filter, extra=1.0)  # The filter is a matrix with other eigenvectors than the Laplacian.
+control = partial(apply_filter, extra=1.0)  # Control: the filter matrix has other eigenvectors than the Laplacian.
 
 CLAIM = Claim(
     id="polynomial-graph-filter",

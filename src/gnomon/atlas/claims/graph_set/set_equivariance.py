@@ -27,8 +27,8 @@ def difference(back, members, seed):
         return float((layer(x) - layer(x.roll(1, 0)).roll(back, 0)).abs().max())
 
 
-observed = partial(difference, back=-1)  # The permutation of the inputs is undone in the outputs.
-control = partial(difference, back=1)  # The permutation is applied to the outputs a second time, as some texts print.
+observed = partial(difference, back=-1)  # The permutation of the inputs is undone on the outputs before comparing.
+control = partial(difference, back=1)  # Control: the permutation is applied to the outputs again, as some texts print.
 
 CLAIM = Claim(
     id="set-equivariance",

@@ -25,8 +25,8 @@ def difference(network, members, seed):
     return float((net(x) - net(x.flip(1))).abs().max().detach())
 
 
-observed = partial(difference, network=lambda _: DeepSets(2, 3))  # The network receives the sum over members.
-# The network receives the members concatenated in order.
+observed = partial(difference, network=lambda _: DeepSets(2, 3))  # The network gets the sum over all members.
+# Control: the network gets the members concatenated in the order of the list.
 control = partial(difference, network=lambda m: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(2 * m, 3)))
 
 CLAIM = Claim(

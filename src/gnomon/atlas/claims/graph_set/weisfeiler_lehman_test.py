@@ -45,8 +45,8 @@ def differences(marked, networks, seed):
     return np.array(found)
 
 
-observed = partial(differences, marked=0.0)  # All nodes have equal features.
-control = partial(differences, marked=1.0)  # Two neighboring nodes have another feature.
+observed = partial(differences, marked=0.0)  # The test gives all nodes the same feature.
+control = partial(differences, marked=1.0)  # Control: two neighboring nodes get another feature than the others.
 
 CLAIM = Claim(
     id="weisfeiler-lehman-test",

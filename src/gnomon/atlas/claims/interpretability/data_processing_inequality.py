@@ -34,7 +34,7 @@ def measure(states, steps, seed, peek):
 
 
 observed = partial(measure, peek=False)  # A chain.
-control = partial(measure, peek=True)  # Every second step also sees the label.
+control = partial(measure, peek=True)  # Control: every second step also sees the label, which adds information.
 
 CLAIM = Claim(
     id="data-processing-inequality",

@@ -33,7 +33,7 @@ def measure(side, steps, seed, templates):
 
 
 observed = partial(measure, templates=1)  # One template.
-control = partial(measure, templates=8)  # The unit responds to eight templates, so its image is their sum.
+control = partial(measure, templates=8)  # Control: the unit responds to eight templates, so its image is their sum.
 
 CLAIM = Claim(
     id="feature-visualisation",

@@ -37,8 +37,8 @@ def measure(side, n, seed, size):
     return [both / max(len(found), 1), both / len(PLANTED_FREQUENCIES)]
 
 
-observed = partial(measure, size=1.0)  # The classes differ by waves of amplitude one.
-control = partial(measure, size=0.0)  # Images contain no waves, so the network memorizes noise.
+observed = partial(measure, size=1.0)  # The classes differ by waves of amplitude one in the images.
+control = partial(measure, size=0.0)  # Control: the images contain no waves, so the network memorizes noise.
 
 CLAIM = Claim(
     id="fourier-mask-attribution",

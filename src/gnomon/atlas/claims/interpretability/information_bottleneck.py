@@ -34,7 +34,7 @@ def measure(ratios, seed, law):
 
 
 observed = partial(measure, law=lambda p: p)  # The same distribution.
-# The distribution is mixed with independent X and Y, which changes the critical beta.
+# Control: the distribution is mixed with one of independent X and Y, which changes the critical beta.
 control = partial(measure, law=lambda p: 0.5 * p + 0.5 * np.outer(p.sum(1), p.sum(0)))
 
 CLAIM = Claim(

@@ -29,7 +29,7 @@ def measure(rhos, n, repetitions, seed, spread):
 
 
 observed = partial(measure, spread=np.ones_like)  # Constant noise.
-control = partial(measure, spread=np.abs)  # Noise in proportion to |x|: the same correlations, but Y is not Gaussian.
+control = partial(measure, spread=np.abs)  # Control: noise in proportion to |x| leaves Y correlated but not Gaussian.
 
 CLAIM = Claim(
     id="mutual-information",

@@ -20,7 +20,7 @@ def predicted():
 
 def measure(steps, draws, seed, stages):
     """Returns the PSNR of inputs reconstructed from each of three stages, for several networks and inputs."""
-    # The networks run as groups of channels, so one inversion serves all. Differences below 0.01 dB are rounding.
+    # Many networks run as groups of channels, so one inversion serves all. A rise below 0.01 dB counts as rounding.
     torch.manual_seed(seed)
     images = digits(3 * draws, seed=seed).x
     x, net = images.reshape(draws, 3, 8, 8).transpose(0, 1), nn.Sequential(*stages(draws))  # (3, draws, 8, 8)

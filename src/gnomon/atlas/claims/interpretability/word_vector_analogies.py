@@ -34,7 +34,7 @@ def measure(values, contexts, seed, mixing):
     return analogy_score(words, quadruples)
 
 
-observed = partial(measure, mixing=0.1)  # Attributes of the words mostly determine how often they occur together.
+observed = partial(measure, mixing=0.1)  # Words share attributes, which mostly decide how often they occur together.
 control = partial(measure, mixing=1.0)  # Independent words.
 
 CLAIM = Claim(

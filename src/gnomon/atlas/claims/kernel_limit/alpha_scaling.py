@@ -32,8 +32,8 @@ def numbers(width, scales, centered):
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 
-observed = partial(numbers, centered=True)  # The model is the network's output minus its output at the start.
-control = partial(numbers, centered=False)  # The model is the network's output, which does not start at zero.
+observed = partial(numbers, centered=True)  # The test trains the network's output minus its initial output.
+control = partial(numbers, centered=False)  # Control: the network's output, which does not start at zero.
 
 CLAIM = Claim(
     id="alpha-scaling",

@@ -23,7 +23,7 @@ def predicted():
 
 def learning_time(nets, width, scale, n=6, most=1000):
     """Returns the time at which each network has 10 % less loss; steps change the loss by at most 5 %."""
-    torch.manual_seed(torch.initial_seed())  # uses the same random networks and data at every scale
+    torch.manual_seed(torch.initial_seed())  # Every output scale gets the same random networks and data.
     x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
     shapes = ((3, width), (width, width), (width, width), (width, 1))
@@ -36,7 +36,7 @@ def learning_time(nets, width, scale, n=6, most=1000):
             h = (torch.relu(h) * 2**0.5 if k else h) @ q / q.shape[1] ** 0.5
         start = h.detach() if start is None else start
         loss = ((alpha * (h - start)[..., 0] - y) ** 2).mean(1) / (2 * alpha**2)
-        done = done | (loss.detach() < 0.9 / (2 * alpha**2))  # the loss starts at 1 / (2 alpha^2)
+        done = done | (loss.detach() < 0.9 / (2 * alpha**2))  # the initial loss is 1 / (2 alpha^2)
         if done.all():
             break
         slopes = torch.autograd.grad(loss.sum(), p)

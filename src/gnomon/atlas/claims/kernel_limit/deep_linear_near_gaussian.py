@@ -27,8 +27,8 @@ def fourth_powers(width, draws, middle, outputs=16):
     return torch.stack([(x @ last)[:, 0].double().pow(4).mean(1) for x in (h, h @ middle(draws, width))], 1)
 
 
-observed = partial(fourth_powers, middle=lambda k, n: torch.randn(k, n, n) / n**0.5, outputs=16)  # Variance 1 / fan_in.
-# A rotation as the middle layer, which keeps |h| and adds nothing to the kurtosis.
+observed = partial(fourth_powers, middle=lambda k, n: torch.randn(k, n, n) / n**0.5, outputs=16)  # variance 1/fan_in
+# Control: a rotation as the middle layer keeps the length of h, so it adds nothing to the kurtosis.
 control = partial(fourth_powers, middle=lambda k, n: torch.linalg.qr(torch.randn(n, n))[0], outputs=16)
 
 CLAIM = Claim(

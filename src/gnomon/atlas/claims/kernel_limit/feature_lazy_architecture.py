@@ -30,12 +30,12 @@ def variances(nets, depth, widths, factor, d=10):
         for _ in range(depth - 1):
             z = torch.randn(nets, m, m) @ (factor * softplus(z, beta=5)) / m**0.5
             columns.append((z**2).mean((1, 2)))
-        columns.append(factor**2 * (softplus(z, beta=5) ** 2).mean((1, 2)))  # expected f^2 over random output weights
+        columns.append(factor**2 * (softplus(z, beta=5) ** 2).mean((1, 2)))  # mean square output over random weights
     return torch.stack(columns, 1)
 
 
 observed = partial(variances, factor=1.404, d=10)  # a = 1.404.
-control = partial(variances, factor=1.0, d=10)  # The activation is the softplus without the factor, a = 1.
+control = partial(variances, factor=1.0, d=10)  # Control: the softplus without its rescaling factor a.
 
 CLAIM = Claim(
     id="feature-lazy-architecture",

@@ -50,8 +50,8 @@ def curves(n, width, seed, lr, steps, power):
     return torch.stack(found)
 
 
-observed = partial(curves, power=2)  # The loss divided by alpha^2.
-control = partial(curves, power=2.5)  # The loss is divided by alpha^2.5, so larger alpha is slower.
+observed = partial(curves, power=2)  # The test divides the loss by the square of the output scale.
+control = partial(curves, power=2.5)  # Control: the loss is divided by alpha^2.5, so a larger alpha trains more slowly.
 
 CLAIM = Claim(
     id="feature-lazy-model-centred",

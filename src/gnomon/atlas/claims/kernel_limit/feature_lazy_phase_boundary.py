@@ -56,8 +56,8 @@ def drift(nets, widths, scale, time=1.5, step=0.1):
     return torch.stack(found, 1)
 
 
-observed = partial(drifts, power=True)  # alpha is proportional to width^-1/2.
-control = partial(drifts, power=False)  # alpha does not depend on the width.
+observed = partial(drifts, power=True)  # The output scale alpha is proportional to width^-1/2.
+control = partial(drifts, power=False)  # Control: the output scale alpha does not depend on the width.
 
 CLAIM = Claim(
     id="feature-lazy-phase-boundary",

@@ -23,7 +23,7 @@ def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
     """Returns the test error after training, for each network and width."""
     x = torch.randint(0, 2, (n + 100, d)) * 2.0 - 1
     y, found = (x[:, 0] * x[:, 1])[:, None], []
-    x[:, -1] = 1  # a constant input in place of biases
+    x[:, -1] = 1  # The last input is the constant 1, which replaces biases.
     for m in widths:
         w, v, alpha, c = torch.randn(nets, m, d), torch.randn(nets, m, 1), scale(m), m**-0.5
         start = torch.tanh(x @ w.mT) @ v
@@ -36,7 +36,7 @@ def errors(nets, widths, scale, n=70, d=9, time=30.0, step=0.5):
     return widths, torch.stack(found, 1)
 
 
-observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0.5)  # alpha = 1 / sqrt(width).
+observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0.5)  # scale alpha is 1 / sqrt(width)
 
 
 def control(nets, widths):

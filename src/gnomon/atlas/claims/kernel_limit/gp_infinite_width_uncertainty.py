@@ -45,8 +45,8 @@ def hits(n, seed, share):
     return ((weights @ y[:n] - y[n:]).abs() <= 1.96 * variance.sqrt()).double()
 
 
-observed = partial(hits, share=1.0)  # The noise level maximizes the likelihood.
-control = partial(hits, share=0.1)  # The noise level is a tenth of the best one, so the model is overconfident.
+observed = partial(hits, share=1.0)  # The Gaussian process uses the noise level of largest likelihood.
+control = partial(hits, share=0.1)  # Control: a tenth of the best noise level makes the intervals too narrow.
 
 CLAIM = Claim(
     id="gp-infinite-width-uncertainty",

@@ -38,8 +38,8 @@ def slopes(nets, widths, inside, d=5):
     return np.einsum("k,kil->il", u, np.stack(rows)) / (u @ u)
 
 
-observed = partial(slopes, inside=False, d=5)  # Factors are outside the weights.
-control = partial(slopes, inside=True, d=5)  # Factors are inside the weights, as in PyTorch's layers.
+observed = partial(slopes, inside=False, d=5)  # The factors 1 / sqrt(fan_in) multiply the weights.
+control = partial(slopes, inside=True, d=5)  # Control: the factors are part of the weights, as in PyTorch's layers.
 
 CLAIM = Claim(
     id="gradient-scaling-exponents",

@@ -37,8 +37,8 @@ def numbers(groups, nets, widths, power, seed):
     return widths, np.stack(rows, 1)
 
 
-observed = partial(numbers, power=0.5)  # The output is a sum divided by sqrt(width).
-control = partial(numbers, power=1.0)  # The output is a sum divided by the width.
+observed = partial(numbers, power=0.5)  # The output is the sum over units divided by sqrt(width).
+control = partial(numbers, power=1.0)  # Control: the output is the sum over units divided by the width.
 
 CLAIM = Claim(
     id="kappa-width-rate",

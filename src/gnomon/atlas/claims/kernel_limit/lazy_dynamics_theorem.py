@@ -50,8 +50,8 @@ def distances(width, scales, centered, time=2.0, step=0.05):
     return rows
 
 
-observed = partial(slopes, centered=True, draws=8)  # The network's output minus its output at the start.
-control = partial(slopes, centered=False, draws=8)  # alpha f(w_0) grows with alpha, so weights move at every scale.
+observed = partial(slopes, centered=True, draws=8)  # The model is the network's output minus its initial output.
+control = partial(slopes, centered=False, draws=8)  # Control: the initial output alpha f(w_0) grows with the scale.
 
 CLAIM = Claim(
     id="lazy-dynamics-theorem",

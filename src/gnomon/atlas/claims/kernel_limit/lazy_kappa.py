@@ -70,8 +70,8 @@ def predicted():
     return -0.8
 
 
-observed = partial(correlations, own=True)  # kappa is computed at the output scale of each run.
-control = partial(correlations, own=False)  # kappa is computed for the unscaled network.
+observed = partial(correlations, own=True)  # Each network's laziness number kappa includes its output scale.
+control = partial(correlations, own=False)  # Control: kappa of the network without its output scale.
 
 CLAIM = Claim(
     id="lazy-kappa",

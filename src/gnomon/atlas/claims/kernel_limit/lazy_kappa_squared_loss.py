@@ -51,8 +51,8 @@ def kappa_in_units(units, seed, labels):
     ]
 
 
-observed = partial(kappa_in_units, labels=True)  # Outputs and labels in the same units.
-control = partial(kappa_in_units, labels=False)  # Only the output changes its units.
+observed = partial(kappa_in_units, labels=True)  # Outputs and labels change their units together.
+control = partial(kappa_in_units, labels=False)  # Control: only the output changes its units, not the labels.
 
 CLAIM = Claim(
     id="lazy-kappa-squared-loss",

@@ -42,7 +42,7 @@ def end(x, y, w, alpha):
         outs.append(out)
         sizes.append(float(gradient.norm()))
     near = [float((outs[k] - outs[-1]).norm()) for k in (steps, 2 * steps)]
-    decay = near[1] / near[0] if near[0] else 0.0  # 0: it has converged to rounding before
+    decay = near[1] / near[0] if near[0] else 0.0  # 0 if descent has already converged up to rounding
     return [(1 - decay ** (1 / steps)) / (step * float(rates[0])), 1e6 * sizes[-1] / sizes[0]]
 
 
@@ -53,7 +53,7 @@ def ends(n, p, problems, seed, alpha):
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(ends, alpha=0.5)  # At a small scale the parameters move far, to a point with another rate.
+control = partial(ends, alpha=0.5)  # Control: at a small output scale the weights move far, to a point of another rate.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",

@@ -38,8 +38,8 @@ def separation(width, nets, alpha, time=2.0, step=0.01):
     return far / torch.cat((w - w0, v - v0), 2).flatten(1).norm(dim=1)
 
 
-observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # The network has a large output scale.
-control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # The network has a small output scale.
+observed = partial(separation, alpha=64.0, time=2.0, step=0.01)  # The network has the large output scale alpha = 64.
+control = partial(separation, alpha=0.1, time=2.0, step=0.01)  # Control: the network has the small output scale 0.1.
 
 CLAIM = Claim(
     id="lazy-regime-definition",

@@ -40,8 +40,8 @@ def distance(nets, widths, scale, time=1.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)  # The sum over units is divided by sqrt(m).
-# The sum is divided by m, with a higher rate so that outputs start at the same speed.
+observed = partial(distance, scale=lambda m: 1.0, time=1.0, step=0.1)  # The sum over m units is divided by sqrt(m).
+# Control: the sum over m units is divided by m, with a higher learning rate for the same initial speed of the outputs.
 control = partial(distance, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(

@@ -47,8 +47,8 @@ def descent(n, d, width, seed, start):
     return f0[n:] + jacobian[n:] @ b
 
 
-observed = partial(descent, start=0.0)  # Descent starts at the initial parameters.
-control = partial(descent, start=1.0)  # Descent starts elsewhere, and the part outside the span of the gradients stays.
+observed = partial(descent, start=0.0)  # Descent starts at the point of linearization.
+control = partial(descent, start=1.0)  # Control: from another start, the part outside the gradients' span remains.
 
 CLAIM = Claim(
     id="linearised-closed-form",

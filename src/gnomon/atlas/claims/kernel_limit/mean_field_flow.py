@@ -45,8 +45,8 @@ def distances(nets, widths, reference, power):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(distances, power=1.0)  # The sum is divided by the width.
-control = partial(distances, power=0.5)  # Divided by the root of the width, so initial outputs are random.
+observed = partial(distances, power=1.0)  # The output is the sum over neurons divided by the width.
+control = partial(distances, power=0.5)  # Control: divided by sqrt(width), the initial output stays random.
 
 CLAIM = Claim(
     id="mean-field-flow",

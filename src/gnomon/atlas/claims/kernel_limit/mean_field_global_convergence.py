@@ -42,8 +42,8 @@ def losses_of_both(spread, width, nets, steps):
     return {"wide": log_final_loss(width, nets, steps, spread), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 
-observed = partial(losses_of_both, spread=1.0)  # Neurons start in all directions.
-control = partial(losses_of_both, spread=0.0)  # All neurons start in one direction, so they act like two neurons.
+observed = partial(losses_of_both, spread=1.0)  # The neurons start in all directions.
+control = partial(losses_of_both, spread=0.0)  # Control: all neurons start in one direction and act like only two.
 
 CLAIM = Claim(
     id="mean-field-global-convergence",

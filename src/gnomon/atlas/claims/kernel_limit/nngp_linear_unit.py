@@ -35,7 +35,7 @@ def products(equal, n, d, std, draws, seed):
 
 
 observed = partial(products, equal=False)  # Independent weights.
-control = partial(products, equal=True)  # Each unit has a single weight for all of its inputs, with the same variance.
+control = partial(products, equal=True)  # Control: each unit has one weight for all its inputs, so the kernel differs.
 
 CLAIM = Claim(
     id="nngp-linear-unit",

@@ -40,7 +40,7 @@ def outputs(nets, width, seed):
 
 
 observed = outputs  # Wide layers.
-control = partial(outputs, width=1)  # Hidden layers with a single unit.
+control = partial(outputs, width=1)  # Control: hidden layers of one unit, not many, so outputs are not Gaussian.
 
 CLAIM = Claim(
     id="nngp-recursion",

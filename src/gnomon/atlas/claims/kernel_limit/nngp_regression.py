@@ -50,8 +50,8 @@ def extrapolate_width(n, nets, width, seed, start):
     return 2 * fit_last_layer(n, nets, width, seed, start) - fit_last_layer(n, nets, width // 2, seed, start)
 
 
-observed = partial(extrapolate_width, start=1.0)  # The last layer starts at a random draw from its prior.
-control = partial(extrapolate_width, start=0.0)  # The last layer starts at zero: the variance is missing.
+observed = partial(extrapolate_width, start=1.0)  # Each last layer starts at random weights from its prior.
+control = partial(extrapolate_width, start=0.0)  # Control: the last layer starts at zero, so outputs do not vary.
 
 CLAIM = Claim(
     id="nngp-regression",

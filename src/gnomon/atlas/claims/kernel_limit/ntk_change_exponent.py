@@ -44,8 +44,8 @@ def drift(nets, width, scales, centered, time=1.5, step=0.1):
     return scales, torch.stack(found, 1)
 
 
-observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The network's output minus its output at the start.
-# The network's output, which must first be unlearned, so the kernel changes equally at every scale.
+observed = partial(drift, centered=1.0, time=1.5, step=0.1)  # The model is the output minus its initial value.
+# Control: the initial output is not subtracted. It must first be unlearned, so the kernel changes at every scale.
 control = partial(drift, centered=0.0, time=1.5, step=0.1)
 
 CLAIM = Claim(

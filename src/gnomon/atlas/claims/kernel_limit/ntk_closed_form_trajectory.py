@@ -34,7 +34,7 @@ def problem(n, width, seed):
     torch.manual_seed(seed)
     net, x, y = TwoLayerTanhNet(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     x = x * (2 / x.square().sum(1, keepdim=True)).sqrt()
-    y = y / y.square().mean().sqrt()  # labels of size 1, because small labels would not move the control's kernel
+    y = y / y.square().mean().sqrt()  # targets of mean square 1: smaller ones would not move the control's kernel
     return net, x, y, torch.tensor([0.1, 0.3, 1.0, 3.0]).double()
 
 

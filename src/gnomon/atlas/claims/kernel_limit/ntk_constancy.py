@@ -45,8 +45,8 @@ def drift(nets, widths, scale, time=1.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The output is divided by sqrt(m).
-# The output is divided by m, with a higher rate for the same initial speed: features are learned.
+observed = partial(drift, scale=lambda m: 1.0, time=1.0, step=0.1)  # The sum over m units is divided by sqrt(m).
+# Control: the sum over m units is divided by m, with a higher rate for the same initial speed; features are learned.
 control = partial(drift, scale=lambda m: m**-0.5, time=1.0, step=0.1)
 
 CLAIM = Claim(

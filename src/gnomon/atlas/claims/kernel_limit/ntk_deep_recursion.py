@@ -52,8 +52,8 @@ def kernels(nets, width, depth, seed, draw):
     return torch.stack(found, 1)
 
 
-observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Gaussian weights with variance 2 / fan_in.
-# Weights of PyTorch's default initialization, with variance 1 / (3 fan_in).
+observed = partial(kernels, draw=lambda *shape: torch.randn(*shape))  # Weights are Gaussian with variance 2 / fan_in.
+# Control: PyTorch's default weights, uniform with variance 1 / (3 fan_in), which have another kernel.
 control = partial(kernels, draw=lambda *shape: (torch.rand(*shape) * 2 - 1) / 2**0.5)
 
 CLAIM = Claim(

@@ -61,8 +61,8 @@ def residuals(n, width, seed, centered, step=0.01):
     return torch.stack(found)
 
 
-observed = partial(residuals, centered=True, step=0.01)  # The network's output minus its output at the start.
-control = partial(residuals, centered=False, step=0.01)  # The network's output, which does not start at zero.
+observed = partial(residuals, centered=True, step=0.01)  # The model is the network's output minus its initial output.
+control = partial(residuals, centered=False, step=0.01)  # Control: the initial output is not subtracted.
 
 CLAIM = Claim(
     id="ntk-eigenmode-decay",

@@ -49,8 +49,8 @@ def velocity(n, width, seed, direction, step=1e-4):
     return torch.stack(found)
 
 
-observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # The step follows minus the gradient.
-control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # The step follows the signs of the gradient.
+observed = partial(velocity, direction=lambda g: -g, step=1e-4)  # The test steps along minus the gradient.
+control = partial(velocity, direction=lambda g: -g.sign(), step=1e-4)  # Control: a step along the gradient's signs.
 
 CLAIM = Claim(
     id="ntk-gradient-flow-dynamics",

@@ -33,7 +33,7 @@ def kernel_deviation(groups, nets, widths, seed, weights):
 
 
 observed = partial(kernel_deviation, weights=lambda rng, shape: rng.normal(size=shape))  # Gaussian weights.
-# Cauchy output weights have infinite variance, so single units dominate at every width.
+# Control: Cauchy output weights have infinite variance, so single units dominate the kernel at every width.
 control = partial(kernel_deviation, weights=lambda rng, shape: rng.standard_cauchy(shape))
 
 CLAIM = Claim(

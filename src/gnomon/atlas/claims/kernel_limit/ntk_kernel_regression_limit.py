@@ -40,7 +40,7 @@ def outputs_after_training(n, nets, width, steps, seed):
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     both = torch.cat((x, test))
     start = torch.relu(both @ w.mT) @ v[..., None]
-    rate = 1 / float((x**2).sum())  # one over the trace of the limiting kernel, which is sum |x|^2
+    rate = 1 / float((x**2).sum())  # 1 / (trace of the limiting kernel); this trace is sum |x|^2
     for _ in range(steps):
         u = x @ w.mT
         h = torch.relu(u)

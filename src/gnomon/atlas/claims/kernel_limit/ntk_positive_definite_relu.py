@@ -33,7 +33,7 @@ def rate(x, y, nets, width, steps):
     x = x / 8**0.5
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     start, residuals = torch.relu(x @ w.mT) @ v[..., None], []
-    lr = 1 / float((x**2).sum())  # one over the trace of the limiting kernel, which is sum |x|^2
+    lr = 1 / float((x**2).sum())  # 1 / (trace of the limiting kernel); this trace is sum |x|^2
     for _ in range(2 * steps + 1):
         u = x @ w.mT
         h = torch.relu(u)

@@ -46,8 +46,8 @@ def drift(nets, widths, exponent, time=2.0, step=0.1):
     return widths, torch.stack(rows, 1)
 
 
-observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # The output is divided by the width.
-control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # The output is divided by the square root of the width.
+observed = partial(drift, exponent=1.0, time=2.0, step=0.1)  # The output is the sum over units divided by the width.
+control = partial(drift, exponent=0.5, time=2.0, step=0.1)  # Control: the output is divided by the root of the width.
 
 CLAIM = Claim(
     id="ntk-vs-mean-field-scaling",

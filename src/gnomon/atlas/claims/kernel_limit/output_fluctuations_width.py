@@ -35,8 +35,8 @@ def output_deviation(groups, nets, widths, centered, time=3.0, step=0.15):
     return widths, torch.stack(found, 1)
 
 
-observed = partial(output_deviation, centered=1.0, time=3.0, step=0.15)  # The output minus its value at the start.
-# The network's output, which differs between initializations already before training.
+observed = partial(output_deviation, centered=1.0, time=3.0, step=0.15)  # The initial output is subtracted.
+# Control: the initial output, which is random and differs between networks, is not subtracted.
 control = partial(output_deviation, centered=0.0, time=3.0, step=0.15)
 
 CLAIM = Claim(

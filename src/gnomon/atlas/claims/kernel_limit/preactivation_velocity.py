@@ -40,7 +40,7 @@ def shifts(nets, widths, scale, time=2.0, step=0.2):
 
 
 observed = partial(shifts, scale=lambda m: 1.0, time=2.0, step=0.2)  # alpha = 1.
-control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)  # A change of order one.
+control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)  # Control: alpha falls; changes do not shrink.
 
 CLAIM = Claim(
     id="preactivation-velocity",

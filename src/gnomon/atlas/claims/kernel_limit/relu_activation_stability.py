@@ -35,7 +35,7 @@ def flips(nets, width, scales, centered, time=2.0, step=0.1):
     return scales, torch.stack(rows, 1)
 
 
-observed = partial(flips, centered=True, time=2.0, step=0.1)  # The network's output minus its output at the start.
+observed = partial(flips, centered=True, time=2.0, step=0.1)  # The model is the output minus its initial value.
 
 
 def control(nets, width, scales):

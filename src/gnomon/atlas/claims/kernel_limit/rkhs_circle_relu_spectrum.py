@@ -34,7 +34,7 @@ def ratios(frequencies, points, activation, seed):
 
 
 observed = partial(ratios, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(ratios, activation=np.abs)  # The absolute value, whose spectrum has no odd frequencies.
+control = partial(ratios, activation=np.abs)  # Control: the absolute value has no odd frequencies in its spectrum.
 
 CLAIM = Claim(
     id="rkhs-circle-relu-spectrum",

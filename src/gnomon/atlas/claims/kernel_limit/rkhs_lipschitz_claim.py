@@ -32,7 +32,7 @@ def partial_sums(cuts, points, smoothing):
 
 
 observed = partial(partial_sums, smoothing=1.0)  # The triangle wave.
-control = partial(partial_sums, smoothing=0.95)  # The function is the triangle wave, smoothed with r = 0.95.
+control = partial(partial_sums, smoothing=0.95)  # Control: the triangle wave is smoothed, so it is in the space.
 
 CLAIM = Claim(
     id="rkhs-lipschitz-claim",

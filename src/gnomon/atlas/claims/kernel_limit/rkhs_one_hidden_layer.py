@@ -49,8 +49,8 @@ def extrapolated(bias, features, nets, seed):
     return 2 * fit_features(features, nets, seed, bias) - fit_features(features // 2, nets, seed, bias)
 
 
-observed = partial(extrapolated, bias=1.0)  # Features with biases, as in the kernel.
-control = partial(extrapolated, bias=0.0)  # Features without biases, which have another kernel.
+observed = partial(extrapolated, bias=1.0)  # The random features have biases, as the kernel assumes.
+control = partial(extrapolated, bias=0.0)  # Control: features without biases have another kernel.
 
 CLAIM = Claim(
     id="rkhs-one-hidden-layer",

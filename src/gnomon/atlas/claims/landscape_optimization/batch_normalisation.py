@@ -38,7 +38,7 @@ def layer(training, n, d, eps, seed):
 
 
 observed = partial(layer, training=True)  # In training mode.
-control = partial(layer, training=False)  # The layer runs in evaluation mode, with the running averages of a new layer.
+control = partial(layer, training=False)  # Control: in evaluation mode the layer uses running averages, not the batch.
 
 CLAIM = Claim(
     id="batch-normalisation",

@@ -75,7 +75,7 @@ def losses(activation, nets, width, steps, seed):
 
 
 observed = partial(losses, activation=torch.relu)  # The activation is ReLU, for which the shift acts as the threshold.
-# The activation is sin(3 z): the scale is its frequency, which no other parameter replaces.
+# Control: the activation sin(3 z), for which the scale sets a frequency that no other parameter replaces.
 control = partial(losses, activation=lambda z: torch.sin(3 * z))
 
 CLAIM = Claim(

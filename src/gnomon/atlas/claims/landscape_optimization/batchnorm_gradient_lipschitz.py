@@ -43,7 +43,7 @@ def gradients(training, m, d, seed):
 
 
 observed = partial(gradients, training=True)  # In training mode.
-control = partial(gradients, training=False)  # The layer runs in evaluation mode, so mean and variance are constants.
+control = partial(gradients, training=False)  # Control: in evaluation mode, mean and variance are constants.
 
 CLAIM = Claim(
     id="batchnorm-gradient-lipschitz",

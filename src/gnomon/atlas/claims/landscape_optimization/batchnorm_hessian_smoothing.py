@@ -51,8 +51,8 @@ def curvature(frozen, m, repeats, seed):
     return (torch.autograd.grad((first * d).sum(), y)[0] * d).sum(1)
 
 
-observed = partial(curvature, frozen=False)  # The standard deviation depends on the values.
-control = partial(curvature, frozen=True)  # The standard deviation is a constant.
+observed = partial(curvature, frozen=False)  # The standard deviation is a function of the layer's inputs.
+control = partial(curvature, frozen=True)  # Control: the standard deviation is held constant.
 
 CLAIM = Claim(
     id="batchnorm-hessian-smoothing",

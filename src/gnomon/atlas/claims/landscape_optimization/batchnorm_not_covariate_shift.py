@@ -44,7 +44,7 @@ def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
             h = h @ w + b
             if normalized:
                 h = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
-            if noise:  # new noise for each unit in each step
+            if noise:  # Fresh noise for each unit in each step makes the statistics change.
                 h = h * (1 + noise * torch.rand(nets, 1, width)) + noise * (2 * torch.rand(nets, 1, width) - 1)
             now.append(torch.cat((h.mean(1), h.std(1)), 1).detach())
             h = torch.sigmoid(h)
@@ -68,7 +68,7 @@ def ratios(normalized, nets, depth, steps):
 
 
 observed = partial(ratios, normalized=True)  # Normalized, with noise.
-control = partial(ratios, normalized=False)  # The same noise without normalization.
+control = partial(ratios, normalized=False)  # Control: the same noise, but no batch normalization.
 
 CLAIM = Claim(
     id="batchnorm-not-covariate-shift",

@@ -38,7 +38,7 @@ def growth(normalize, depth, width, batch, nets):
 
 
 observed = partial(growth, normalize=True)  # With normalization.
-control = partial(growth, normalize=False)  # Without normalization, weights of variance 2/width keep the gradients.
+control = partial(growth, normalize=False)  # Control: without normalization, weights of variance 2/width keep the size.
 
 CLAIM = Claim(
     id="batchnorm-stacked-gradient-explosion",

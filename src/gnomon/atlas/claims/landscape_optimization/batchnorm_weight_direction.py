@@ -47,7 +47,7 @@ def loss_and_gradient(normalize, n, d, seed):
     return torch.cat(rows)
 
 
-# torch's BatchNorm1d before the tanh.
+# The test puts torch's BatchNorm1d between the linear map and the tanh.
 observed = partial(loss_and_gradient, normalize=torch.nn.BatchNorm1d(1, eps=1e-30, dtype=torch.float64))
 control = partial(loss_and_gradient, normalize=torch.nn.Identity())  # Without it.
 
@@ -60,7 +60,7 @@ CLAIM = Claim(
     premises=(Premise("the outputs are normalized over the batch"),),
     parameters={"n": 30, "d": 5},
     full={"n": 1000, "d": 50},
-    judge=equals(rounding=100_000),  # sums of n terms divided by standard deviations lose digits
+    judge=equals(rounding=100_000),  # tolerance: sums of n terms divided by standard deviations lose digits
     check=check_scale_invariance,
     remark="Lecture notes write S = E[x x^T], which is the covariance only for centered inputs.",
 )

@@ -50,7 +50,7 @@ def gaps(model, n, d, seed):
 
 
 observed = partial(gaps, model=lambda f: f)  # A linear model.
-control = partial(gaps, model=torch.tanh)  # The model is a single tanh unit instead of a linear model.
+control = partial(gaps, model=torch.tanh)  # Control: the model is one tanh unit, which is not linear in its weights.
 
 CLAIM = Claim(
     id="convex-vs-nonconvex-loss",
@@ -61,6 +61,6 @@ CLAIM = Claim(
     premises=(Premise("the first model is linear in its weights"), Premise("the loss is the mean squared error")),
     parameters={"n": 40, "d": 5},
     full={"n": 2000, "d": 50},
-    judge=equals(rounding=10_000),  # a sum of n terms loses up to n times machine precision
+    judge=equals(rounding=10_000),  # tolerance 10,000 x machine precision: a sum of n terms rounds n times
     remark="Not convex jointly in both layers; in the last layer alone the network's loss is convex.",
 )

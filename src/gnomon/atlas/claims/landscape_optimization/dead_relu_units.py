@@ -44,7 +44,7 @@ def train(activation, n, width, rate):
 
 
 observed = partial(train, activation=nn.ReLU())  # ReLU.
-control = partial(train, activation=nn.LeakyReLU(0.1))  # The activation is a leaky ReLU, whose slope is never zero.
+control = partial(train, activation=nn.LeakyReLU(0.1))  # Control: a leaky ReLU has no zero slope, so units never die.
 
 CLAIM = Claim(
     id="dead-relu-units",

@@ -42,7 +42,7 @@ def curvatures(loss, n, d, pairs, seed):
 
 
 observed = partial(curvatures, loss=functional.softplus)  # The logistic loss.
-control = partial(curvatures, loss=torch.exp)  # The loss is exponential, so its curvature has no bound.
+control = partial(curvatures, loss=torch.exp)  # Control: the loss is exponential, so its curvature has no bound L.
 
 CLAIM = Claim(
     id="descent-lemma",
@@ -53,6 +53,6 @@ CLAIM = Claim(
     premises=(Premise("the gradient is Lipschitz with constant L"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e7, tight=0.99),  # differences of losses 1e-4 apart lose digits
+    judge=bounded_by("above", rounding=1e7, tight=0.99),  # tolerance: differences of losses 1e-4 apart lose digits
     remark="Often misprinted with |h(a)|^2 instead of |grad h(a)|^2; only quadratics reach the parabola.",
 )

@@ -40,7 +40,7 @@ def threshold(smoothed, wide):
 
 
 observed = partial(threshold, smoothed=lambda weight, kernel: np.log(weight @ kernel))  # Local entropy.
-# Averages -L instead of exp(-L) over the neighborhood.
+# Control: the neighborhood's mean of -L replaces its mean of exp(-L), so the width of a valley does not count.
 control = partial(threshold, smoothed=lambda weight, kernel: np.log(weight) @ kernel / kernel.sum())
 
 CLAIM = Claim(
@@ -58,5 +58,5 @@ CLAIM = Claim(
         ),
     ),
     parameters={"wide": 1.0},
-    judge=equals(rounding=1e6),  # the wells overlap by exp(-12^2 / (2 (1 + 1/g))); sums over the grid are exact
+    judge=equals(rounding=1e6),  # tolerance: narrow and wide wells overlap slightly; sums over the grid are exact
 )

@@ -42,7 +42,7 @@ def errors_by_flatness(extra, sets, n, d, steps, seed):
 
 
 observed = partial(errors_by_flatness, extra=0.0)  # The weights are those that gradient descent found.
-control = partial(errors_by_flatness, extra=100.0)  # The weights are rescaled without changing the function.
+control = partial(errors_by_flatness, extra=100.0)  # Control: rescaled weights compute the same function.
 
 CLAIM = Claim(
     id="flat-minima-generalisation",

@@ -44,8 +44,8 @@ def smallest_gradients(scale, n, d, steps, seed):
     return np.minimum.accumulate(np.array(rows).T, axis=1)
 
 
-observed = partial(smallest_gradients, scale=1.0)  # The learning rate 1 / L.
-control = partial(smallest_gradients, scale=1e-6)  # The rate is a millionth of 1 / L: both stay near their start.
+observed = partial(smallest_gradients, scale=1.0)  # The learning rate is 1 / L, for the smoothness constant L.
+control = partial(smallest_gradients, scale=1e-6)  # Control: at a millionth of 1 / L, descent stays near its start.
 
 CLAIM = Claim(
     id="gd-epsilon-critical-rate",

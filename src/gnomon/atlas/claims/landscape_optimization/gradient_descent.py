@@ -44,7 +44,7 @@ def ratios(loss, d, steps, seed):
 
 
 observed = partial(ratios, loss=lambda q: q)  # The quadratic.
-control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)  # The same curvature at 0 and less elsewhere.
+control = partial(ratios, loss=lambda q: (1 + 2 * q).sqrt() - 1)  # Control: same curvature at 0, less elsewhere.
 
 CLAIM = Claim(
     id="gradient-descent",
@@ -55,5 +55,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is quadratic"),),
     parameters={"d": 10, "steps": 60},
     full={"d": 100, "steps": 60},
-    judge=bounded_by("above", rounding=1e6, tight=0.99),  # distances are differences of numbers 1e5 times larger
+    judge=bounded_by("above", rounding=1e6, tight=0.99),  # tolerance: distances are differences of much larger numbers
 )

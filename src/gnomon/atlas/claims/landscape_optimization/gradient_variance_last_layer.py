@@ -29,8 +29,8 @@ def moments(mean, nets, width):
     return torch.stack([by_weights[:, 0].square().mean(1), by_biases[:, 0, 0].square()], 1)
 
 
-observed = partial(moments, mean=0.0)  # Biases have mean zero.
-control = partial(moments, mean=1.0)  # Positive biases in the second layer.
+observed = partial(moments, mean=0.0)  # The biases have mean zero, so half of the units are on.
+control = partial(moments, mean=1.0)  # Control: positive biases in the second layer switch more units on.
 
 CLAIM = Claim(
     id="gradient-variance-last-layer",

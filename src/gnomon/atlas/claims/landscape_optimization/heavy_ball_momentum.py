@@ -46,7 +46,7 @@ def steps_and_factor(beta, condition, kept):
 
 
 observed = partial(steps_and_factor, kept=1.0)  # With momentum.
-control = partial(steps_and_factor, kept=0.0)  # Descent without momentum, with the learning rate that is best for it.
+control = partial(steps_and_factor, kept=0.0)  # Control: descent without momentum, at its own best learning rate.
 
 CLAIM = Claim(
     id="heavy-ball-momentum",

@@ -26,8 +26,8 @@ def squares(stretch, s, count):
     return torch.stack([normal**2, uniform**2], 1)
 
 
-observed = partial(squares, stretch=3**0.5)  # The uniform distribution ends at sqrt(3) s.
-control = partial(squares, stretch=1.0)  # The uniform distribution ends at s, so its variance is s^2 / 3.
+observed = partial(squares, stretch=3**0.5)  # The uniform distribution ends at +- sqrt(3) s.
+control = partial(squares, stretch=1.0)  # Control: the uniform distribution ends at +- s, so its variance is s^2 / 3.
 
 CLAIM = Claim(
     id="init-fixed-variance",

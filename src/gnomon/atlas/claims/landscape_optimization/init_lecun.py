@@ -30,7 +30,7 @@ def sizes(draw, nets, width, depth):
 
 
 observed = partial(sizes, draw=lambda m, n: torch.randn(m, n, n, dtype=torch.float64) / n**0.5)  # Gaussian weights.
-# torch's default: uniform on +-1 / sqrt(width), with variance 1 / (3 width).
+# Control: torch's default weights, uniform on +-1 / sqrt(width), have variance 1 / (3 width).
 control = partial(sizes, draw=lambda m, n: (2 * torch.rand(m, n, n, dtype=torch.float64) - 1) / n**0.5)
 
 CLAIM = Claim(

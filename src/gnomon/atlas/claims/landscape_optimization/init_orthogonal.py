@@ -46,6 +46,6 @@ CLAIM = Claim(
     premises=(Premise("every layer's matrix is orthogonal"),),
     parameters={"width": 30, "depth": 50},
     full={"width": 200, "depth": 200},
-    judge=equals(rounding=100_000),  # a product of `depth` matrices, each with rounding errors of `width` terms
+    judge=equals(rounding=100_000),  # tolerance: a product of `depth` matrices; each entry sums `width` terms
     remark="The singular values are one; the eigenvalues are on the unit circle and need not be +-1.",
 )

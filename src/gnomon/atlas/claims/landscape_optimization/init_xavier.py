@@ -39,7 +39,7 @@ def factors(fill, nets):
 
 
 observed = partial(factors, fill=nn.init.xavier_normal_)  # torch's xavier_normal_.
-control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # Weights of the fixed standard deviation 0.01.
+control = partial(factors, fill=lambda w: nn.init.normal_(w, std=0.01))  # Control: weights of standard deviation 0.01.
 
 CLAIM = Claim(
     id="init-xavier",

@@ -28,7 +28,7 @@ def train(spread, n, width, steps):
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():
         p.data = 0.3 + spread * torch.randn_like(p)
-    rate = 0.8 / width  # equal units add their curvature, so the stable rate falls with the width
+    rate = 0.8 / width  # equal units add up their curvature, so the largest stable rate is about 1 / width
     descend(torch.optim.SGD(net.parameters(), lr=rate), lambda: (net(x) - y).square().mean(), steps)
     w = net[0].weight.detach()
     return [float((w - w[:1]).abs().max()), float(torch.linalg.matrix_rank(w, rtol=1e-6))]

@@ -62,8 +62,8 @@ def differences(greedy, nets, n, width, steps, seed):
     return rows
 
 
-observed = partial(differences, greedy=True)  # Each layer is trained.
-control = partial(differences, greedy=False)  # The hidden layers stay random; only the last classifier is trained.
+observed = partial(differences, greedy=True)  # The test trains each hidden layer, one after the other.
+control = partial(differences, greedy=False)  # Control: hidden layers stay random; only the last classifier is trained.
 
 CLAIM = Claim(
     id="intermediate-objectives-unspecified",

@@ -36,7 +36,7 @@ def outputs_and_change(kind, n, d, seed):
 
 
 observed = partial(outputs_and_change, kind=nn.LayerNorm)  # Layer normalization.
-control = partial(outputs_and_change, kind=nn.BatchNorm1d)  # Batch normalization, which mixes the examples of a batch.
+control = partial(outputs_and_change, kind=nn.BatchNorm1d)  # Control: batch normalization mixes examples of a batch.
 
 CLAIM = Claim(
     id="layer-normalisation",

@@ -42,8 +42,8 @@ def quotients(height, n, d, places, seed):
     return torch.cat([slope / (2 * value) for slope, value in zip(g, h, strict=True)])
 
 
-observed = partial(quotients, height=3)  # x^2 + 3 sin(x)^2, whose only critical point is 0.
-control = partial(quotients, height=10)  # x^2 + 10 sin(x)^2, which has other minima than 0.
+observed = partial(quotients, height=3)  # The loss is x^2 + 3 sin(x)^2, whose only critical point is 0.
+control = partial(quotients, height=10)  # Control: x^2 + 10 sin(x)^2, which has other minima than 0.
 
 CLAIM = Claim(
     id="pl-inequality",

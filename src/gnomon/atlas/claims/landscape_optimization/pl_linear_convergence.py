@@ -31,7 +31,7 @@ def predicted(n, d, steps, seed):
 def ratios(power, n, d, steps, seed):
     """Returns heights after each step divided by heights before, for both losses."""
     a, b, x = problem(n, d, seed)
-    # residuals are below 1/2, so the curvature 3 r^2 of a fourth power is below 1: L is the same
+    # Residuals r stay below 1/2, so the curvature 3 r^2 of the control's fourth powers is below 1, and L is the same.
     x, place, rows = np.linalg.pinv(a) @ b + 0.5 * x / np.abs(a @ x).max(), 3.0, []
     for _ in range(steps + 1):
         r = a @ x - b
@@ -43,7 +43,7 @@ def ratios(power, n, d, steps, seed):
 
 
 observed = partial(ratios, power=2)  # Squares.
-control = partial(ratios, power=4)  # The loss is a sum of fourth powers, which is flat at its minimum.
+control = partial(ratios, power=4)  # Control: the loss is a sum of fourth powers, which is flat at its minimum.
 
 CLAIM = Claim(
     id="pl-linear-convergence",

@@ -44,7 +44,7 @@ def ratios(activation, nets, width, depth, seed):
 
 
 observed = partial(ratios, activation=torch.sigmoid)  # Sigmoid.
-control = partial(ratios, activation=torch.tanh)  # The activation is tanh, whose slope is 1 at zero.
+control = partial(ratios, activation=torch.tanh)  # Control: tanh, whose slope at zero is 1 instead of 1/4.
 
 CLAIM = Claim(
     id="sigmoid-gradient-saturation",

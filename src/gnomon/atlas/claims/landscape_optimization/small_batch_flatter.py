@@ -40,8 +40,8 @@ def traces(small, whole, sets, n, d, steps, seed):
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 
 
-observed = partial(traces, small=0.03, whole=0.03)  # Batches of one and full batches, at equal learning rates.
-control = partial(traces, small=0.002, whole=0.1)  # Small steps for batches of one, large for full ones.
+observed = partial(traces, small=0.03, whole=0.03)  # Batches of one and full batches have equal learning rates.
+control = partial(traces, small=0.002, whole=0.1)  # Control: small steps for batches of one, large ones otherwise.
 
 CLAIM = Claim(
     id="small-batch-flatter",

@@ -51,5 +51,5 @@ CLAIM = Claim(
     premises=(Premise("the loss is log(1 + e^-z)"),),
     parameters={"n": 50, "d": 5, "pairs": 3000},
     full={"n": 500, "d": 20, "pairs": 10_000},
-    judge=bounded_by("above", rounding=1e7, tight=0.999),  # differences of gradients 1e-4 apart lose digits
+    judge=bounded_by("above", rounding=1e7, tight=0.999),  # tolerance: differences of gradients 1e-4 apart lose digits
 )

@@ -40,7 +40,7 @@ def excess(loss, w, rate, steps):
         h = loss(w)
         g = torch.autograd.grad(h, w)[0]
         if float(rate * g.square().sum()) < 1e-3 * float(h.detach()):
-            break  # the remaining decrease is near the rounding error of the loss
+            break  # The remaining decrease of the loss is near its rounding error, so descent stops.
         rows.append(float((1 - (h - loss(w - rate * g)) / (rate * g.square().sum())).detach()))
         w = w - rate * g
     return rows + rows[-1:] * (steps - len(rows))
@@ -56,8 +56,8 @@ def table(curve, steps, n, d, seed):
     ]
 
 
-observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The parabola w^2 / 2 has curvature L = 1.
-control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # Curvature 2.5 at 1, above L.
+observed = partial(table, curve=lambda w: (w**2).sum() / 2)  # The loss w^2 / 2 has curvature L = 1 everywhere.
+control = partial(table, curve=lambda w: (w**2 / 2 + w**4 / 8).sum())  # Control: curvature 2.5 at w = 1, above L.
 
 CLAIM = Claim(
     id="step-size-two-over-l",

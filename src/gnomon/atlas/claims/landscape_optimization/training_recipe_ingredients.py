@@ -67,7 +67,7 @@ def errors(keep, nets, n, steps, seed, width=32):
     recipes = [INGREDIENTS, *([i for i in INGREDIENTS if i != out] for out in INGREDIENTS), ()]
     used = {i: torch.tensor([i in recipe for recipe in recipes]).repeat_interleave(nets)[:, None, None]
             for i in INGREDIENTS}  # fmt: skip
-    places, *others = digits(nets, n)  # all recipes get the same digits and the same shifts
+    places, *others = digits(nets, n)  # All recipes get the same digits and the same shifts.
     y, test, truth = (part.repeat(6, *(1,) * (part.ndim - 1)) for part in others)
     plain, m, sizes = at_random_positions(places).repeat(6, 1, 1), 6 * nets, (144, width, width, 10)
     weights = [[(2 * torch.rand(m, a, b) - 1) / a**0.5, torch.zeros(m, 1, b), torch.ones(m, 1, b), torch.zeros(m, 1, b)]
@@ -91,7 +91,7 @@ def errors(keep, nets, n, steps, seed, width=32):
 
 
 observed = partial(errors, keep=True, width=32)  # Shifts.
-control = partial(errors, keep=False, width=32)  # Images are also rotated by 180 degrees, which turns a 9 into a 6.
+control = partial(errors, keep=False, width=32)  # Control: augmentation also turns images by 180 degrees: a 6 is a 9.
 
 CLAIM = Claim(
     id="training-recipe-ingredients",

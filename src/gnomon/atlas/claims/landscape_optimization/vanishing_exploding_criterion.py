@@ -36,7 +36,7 @@ def rates(activation, nets, width, depth):
 
 
 observed = partial(rates, activation=torch.relu)  # ReLU.
-control = partial(rates, activation=lambda z: z)  # The network has no activation, which adds log 2 to the rate.
+control = partial(rates, activation=lambda z: z)  # Control: no activation, which adds log 2 to the growth rate.
 
 CLAIM = Claim(
     id="vanishing-exploding-criterion",

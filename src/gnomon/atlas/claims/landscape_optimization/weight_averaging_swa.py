@@ -36,7 +36,7 @@ def averages(share, lr, length, runs, seed):
 
 
 observed = partial(averages, share=0.0)  # Independent noise.
-control = partial(averages, share=0.5)  # Half of the noise is common to all steps, so it stays.
+control = partial(averages, share=0.5)  # Control: half of the noise is common to all steps and does not average out.
 
 CLAIM = Claim(
     id="weight-averaging-swa",

@@ -49,8 +49,8 @@ def smallest_moves(bend, d, repeats, seed):
     return np.r_[round_, flat]
 
 
-observed = partial(smallest_moves, bend=0.0)  # The score is affine.
-control = partial(smallest_moves, bend=0.3)  # The score has a square added, which bends its boundary.
+observed = partial(smallest_moves, bend=0.0)  # The test's classifier has an affine score.
+control = partial(smallest_moves, bend=0.3)  # Control: a square is added to the score, so the boundary is curved.
 
 CLAIM = Claim(
     id="adversarial-example-definition",

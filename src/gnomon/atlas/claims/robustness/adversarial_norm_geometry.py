@@ -35,7 +35,7 @@ def supports(limit, d, repeats, seed):
 
 
 observed = partial(supports, limit=None)  # Each limit alone.
-control = partial(supports, limit=0.3)  # With a limit on the sum, no entry may change by more than 0.3 either.
+control = partial(supports, limit=0.3)  # Control: the sum is limited, and no entry may change by more than 0.3.
 
 
 CLAIM = Claim(

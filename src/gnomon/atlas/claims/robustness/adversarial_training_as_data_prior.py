@@ -25,7 +25,7 @@ def losses(weights, x, y):
 
 def train(eps, width, x, y):
     """Trains one network for each split on inputs moved by eps times the sign of the gradient."""
-    shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # rows, columns, number of inputs
+    shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # per tensor: rows, columns, fan_in
     weights = [(2 * torch.rand(len(x), a, b) - 1) / inputs**0.5 for a, b, inputs in shapes]
     optimizer = torch.optim.Adam([w.requires_grad_() for w in weights], 0.01)
     for _ in range(60):
@@ -62,7 +62,7 @@ def variations_of_both(eps, width, networks, seed):
     return rows
 
 
-observed = variations_of_both  # The network is trained on attacks of size eps.
+observed = variations_of_both  # The tested networks are trained on adversarial inputs, changed by eps.
 
 
 def control(eps, width, networks, seed):

@@ -44,7 +44,7 @@ def nearest(bend, d, repeats, seed):
 
 
 observed = partial(nearest, bend=0.0)  # Affine scores.
-control = partial(nearest, bend=0.05)  # The difference of the scores has a square added.
+control = partial(nearest, bend=0.05)  # Control: a square is added to the difference of both scores.
 
 CLAIM = Claim(
     id="affine-binary-attack",

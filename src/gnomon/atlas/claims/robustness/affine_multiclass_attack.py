@@ -38,7 +38,7 @@ def distance(bounds, d, classes, n, seed):
 
 
 observed = partial(distance, bounds=(-1e3, 1e3))  # Practically unbounded inputs.
-control = partial(distance, bounds=(0.0, 1.0))  # Inputs must stay in [0, 1], which may exclude the nearest point.
+control = partial(distance, bounds=(0.0, 1.0))  # Control: inputs must stay in [0, 1], which excludes some points.
 
 CLAIM = Claim(
     id="affine-multiclass-attack",

@@ -54,8 +54,8 @@ def distances(method, width, seed):
     return {"DeepFool": torch.where(found.isfinite(), found, 4.0), "one step": one_step(net, x, y)}
 
 
-observed = partial(distances, method=DeepFool(overshoot=0.01))  # DeepFool linearizes the network at every new point.
-control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # DeepFool linearizes only once, at the input.
+observed = partial(distances, method=DeepFool(overshoot=0.01))  # DeepFool linearizes the network again at every step.
+control = partial(distances, method=DeepFool(steps=1, overshoot=0.01))  # Control: DeepFool linearizes only once.
 
 CLAIM = Claim(
     id="deepfool",

@@ -29,7 +29,7 @@ def ratios(draw, sizes, repeats, seed):
 
 
 observed = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape))  # Normal weights.
-# Weights fall as 1 / k, so a few of them dominate.
+# Control: weights fall as 1 / k, so a few large weights dominate the score.
 control = partial(ratios, draw=lambda rng, shape: rng.normal(size=shape) / np.arange(1, shape[1] + 1))
 
 CLAIM = Claim(

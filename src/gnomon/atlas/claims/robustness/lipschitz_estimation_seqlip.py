@@ -39,7 +39,7 @@ def largest_norms(values, m, repeats, seed):
 
 
 observed = partial(largest_norms, values=(0.0, 1.0))  # ReLU.
-control = partial(largest_norms, values=(0.0, 2.0))  # The activation has slopes up to 2.
+control = partial(largest_norms, values=(0.0, 2.0))  # Control: the activation has slopes up to 2 instead of 1.
 
 CLAIM = Claim(
     id="lipschitz-estimation-seqlip",

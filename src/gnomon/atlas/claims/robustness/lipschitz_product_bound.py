@@ -44,7 +44,7 @@ def stretch(activation, width, depth, pairs, seed):
 
 
 observed = partial(stretch, activation=lambda u: np.maximum(u, 0))  # ReLU.
-control = partial(stretch, activation=lambda u: u**3)  # The activation is the cube, whose slope is unbounded.
+control = partial(stretch, activation=lambda u: u**3)  # Control: the activation u^3 has an unbounded slope.
 
 CLAIM = Claim(
     id="lipschitz-product-bound",
@@ -56,6 +56,6 @@ CLAIM = Claim(
     parameters={"width": 20, "depth": 3, "pairs": 2000},
     full={"width": 100, "depth": 5, "pairs": 10_000},
     grid={"width": (5, 10, 20, 30, 60), "depth": (1, 2, 3, 4)},
-    judge=bounded_by("above", rounding=1e6, tight=0.8),  # differences of inputs 1e-3 apart lose digits
+    judge=bounded_by("above", rounding=1e6, tight=0.8),  # tolerance: differences of inputs 1e-3 apart lose digits
     remark="Random weights of both signs reach about a quarter of the bound.",
 )

@@ -51,7 +51,7 @@ def moves_of_attack(bend, d, eps, seed):
     threat, generator = ThreatModel(eps, "2", -1e3, 1e3), torch.Generator()
     moves = []
     for steps in (1, 20):
-        # the scores are equal at zero; a constant keeps the example correctly classified
+        # All scores are equal at input zero; raising the first one makes the example correctly classified.
         shifted = torch.nn.Sequential(net, RaisedFirstScore())
         with AttackedModel(shifted).attack_mode() as victim:
             moves.append(PGD(steps, 0.25).run(victim, x, label, threat, generator)[0])
@@ -66,7 +66,7 @@ class RaisedFirstScore(torch.nn.Module):
 
 
 observed = partial(moves_of_attack, bend=0.0)  # A linear score.
-control = partial(moves_of_attack, bend=1.0)  # The score is nonlinear, so the direction of its gradient changes.
+control = partial(moves_of_attack, bend=1.0)  # Control: the score is nonlinear, so its gradient changes direction.
 
 CLAIM = Claim(
     id="pgd-l2",

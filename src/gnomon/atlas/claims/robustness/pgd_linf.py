@@ -32,8 +32,8 @@ def ascend(project, d, eps, step, seed):
     return e
 
 
-observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))  # Clips every entry to [-eps, eps].
-control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())  # Rescales by the largest entry.
+observed = partial(ascend, project=lambda z, eps: np.clip(z, -eps, eps))  # Clips every entry of z to [-eps, eps].
+control = partial(ascend, project=lambda z, eps: eps * z / np.abs(z).max())  # Control: divides z by its largest entry.
 
 CLAIM = Claim(
     id="pgd-linf",

@@ -46,7 +46,7 @@ def worst_losses(loss, d, n, eps, steps, seed):
 
 
 observed = partial(worst_losses, loss=lambda m: np.log1p(np.exp(-m)))  # The logistic loss.
-control = partial(worst_losses, loss=lambda m: (1 - m) ** 2)  # The squared loss (1 - m)^2 rises again beyond margin 1.
+control = partial(worst_losses, loss=lambda m: (1 - m) ** 2)  # Control: (1 - m)^2 rises again beyond the margin m = 1.
 
 CLAIM = Claim(
     id="robust-training-minimax",

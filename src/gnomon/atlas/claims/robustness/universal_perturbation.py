@@ -51,8 +51,8 @@ def excess(width, eps, networks, seed, searched):
     return found
 
 
-observed = partial(excess, searched=True)  # A perturbation found in sixty steps of search.
-control = partial(excess, searched=False)  # The perturbation has a random sign for every pixel.
+observed = partial(excess, searched=True)  # The perturbation was found by sixty steps of search.
+control = partial(excess, searched=False)  # Control: the perturbation has a random sign for every pixel.
 
 CLAIM = Claim(
     id="universal-perturbation",

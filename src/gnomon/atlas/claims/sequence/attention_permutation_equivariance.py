@@ -23,7 +23,7 @@ def difference(place, times, size, seed):
     torch.manual_seed(seed)
     layer = torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, order, cycle = torch.randn(1, times, size).double(), torch.arange(times), torch.randperm(times)
-    order[cycle] = cycle.roll(1)  # a random cycle, which moves every position
+    order[cycle] = cycle.roll(1)  # a random cyclic permutation, which moves every position of the sequence
     p = place * sinusoidal_positions(times, size).double()
     with torch.no_grad():
         return float((layer(x[:, order] + p) - layer(x + p)[:, order]).abs().max())

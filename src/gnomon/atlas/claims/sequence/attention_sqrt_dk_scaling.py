@@ -24,7 +24,7 @@ def variances(power, size, pairs, repeats, seed):
     return ((q * k).sum(2) / size**power).var(1, ddof=1)
 
 
-observed = partial(variances, power=0.5)  # Products are divided by the square root of their number of terms.
+observed = partial(variances, power=0.5)  # Inner products are divided by the square root of the vectors' size d.
 control = partial(variances, power=0.0)  # Not divided.
 
 CLAIM = Claim(

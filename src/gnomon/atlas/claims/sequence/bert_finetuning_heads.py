@@ -17,9 +17,9 @@ from torch import nn
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 WORDS_PER_MOOD = 8
-FIRST_WORD = 3  # token 0 is [CLS], 1 and 2 open and close an answer
+FIRST_WORD = 3  # token 0 is [CLS], the first of a sequence; tokens 1 and 2 open and close an answer
 FIRST_NEUTRAL = FIRST_WORD + 2 * WORDS_PER_MOOD
-MASK = FIRST_NEUTRAL + 4  # also the number of tokens: four neutral words
+MASK = FIRST_NEUTRAL + 4  # id of the mask token, equal to the number of other tokens; four of them are neutral words
 SEQUENCE_LENGTH = 8
 
 
@@ -86,8 +86,8 @@ def accuracies(coherent, pretraining, steps, seed):
     return torch.stack(rights).numpy()
 
 
-observed = partial(accuracies, coherent=True)  # Pretrained on sequences of one mood.
-control = partial(accuracies, coherent=False)  # Pretrained on sequences of both moods, which teach nothing about moods.
+observed = partial(accuracies, coherent=True)  # Pretraining uses sequences of words of a single mood.
+control = partial(accuracies, coherent=False)  # Control: pretraining sequences mix both moods, so they teach no moods.
 
 CLAIM = Claim(
     id="bert-finetuning-heads",

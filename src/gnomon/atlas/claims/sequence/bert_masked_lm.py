@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 from gnomon.models.tokens import mask_tokens
 
 TOKEN_COUNT = 5
-MASK = 100_000  # a vocabulary so large that a random token is a different one
+MASK = 100_000  # id of the mask token; the vocabulary is so large that a random token is another token
 
 
 def problem(seed):
@@ -36,7 +36,7 @@ def shares_and_gap(follow, length, repeats, seed):
     """Returns the shares of hidden tokens, then the loss by the past minus the loss by both neighbors, from counts."""
     rng, p, rows = np.random.default_rng([seed, 1]), problem(seed), []
     for i in range(repeats):
-        x = np.empty((length, 200), int)  # 200 texts; the first 160 are for the counts
+        x = np.empty((length, 200), int)  # 200 texts of tokens; the first 160 are used for counting
         x[0] = rng.integers(TOKEN_COUNT, size=200)
         for t in range(1, length):
             steps = p[x[t - 1]] if follow else np.full((200, TOKEN_COUNT), 1 / TOKEN_COUNT)
@@ -53,8 +53,8 @@ def shares_and_gap(follow, length, repeats, seed):
     return np.array(rows)
 
 
-observed = partial(shares_and_gap, follow=True)  # Tokens follow the transition matrix.
-control = partial(shares_and_gap, follow=False)  # Tokens are independent, so neighbors do not help.
+observed = partial(shares_and_gap, follow=True)  # Tokens follow the transition matrix of a Markov chain.
+control = partial(shares_and_gap, follow=False)  # Control: tokens are independent, so neighbors do not help.
 
 CLAIM = Claim(
     id="bert-masked-lm",

@@ -68,8 +68,8 @@ def accuracy(related, steps, seed):
         return np.float64((net(x).argmax(1) == y).double().mean())
 
 
-observed = partial(accuracy, related=True)  # A sentence that follows has the same topic.
-control = partial(accuracy, related=False)  # All pairs share their topic, so the topic says nothing.
+observed = partial(accuracy, related=True)  # A sentence that follows another one has the same topic.
+control = partial(accuracy, related=False)  # Control: all pairs share their topic, so the topic says nothing.
 
 CLAIM = Claim(
     id="bert-next-sentence",

@@ -54,7 +54,7 @@ def observed(times, seed):
     return by_products(times, times, seed)
 
 
-control = partial(by_products, steps=2)  # Sums products over at most two steps, as in truncated backpropagation.
+control = partial(by_products, steps=2)  # Control: sums products of at most two steps, as truncated backpropagation.
 
 CLAIM = Claim(
     id="bptt-gradient",

@@ -54,7 +54,7 @@ def bits(mixed, steps, seed):
 
 
 observed = partial(bits, mixed=False)  # Source code.
-control = partial(bits, mixed=True)  # The same characters in random order, so the past does not help.
+control = partial(bits, mixed=True)  # Control: the same characters in random order, so the past does not help.
 
 CLAIM = Claim(
     id="char-rnn-code-generation",

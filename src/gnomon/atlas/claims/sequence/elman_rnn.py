@@ -40,8 +40,8 @@ def predicted(times, seed):
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-observed = partial(states, decay=1.0)  # All steps have the same matrix.
-control = partial(states, decay=0.9)  # Every step has another matrix.
+observed = partial(states, decay=1.0)  # All time steps have the same recurrent matrix.
+control = partial(states, decay=0.9)  # Control: every time step has another recurrent matrix.
 
 CLAIM = Claim(
     id="elman-rnn",

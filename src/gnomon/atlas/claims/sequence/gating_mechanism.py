@@ -24,17 +24,17 @@ def cell_values(feedback, times, gate):
     with torch.no_grad():
         for p in cell.parameters():
             p.zero_()
-        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # torch's order: input, forget, candidate, output gate
+        cell.bias_hh[1] = float(np.log(gate / (1 - gate)))  # rows in torch: input, forget, candidate, output gate
         cell.weight_hh[1, 0] = feedback
         h, c, found = torch.zeros(1, 1).double(), torch.ones(1, 1).double(), []
         for _ in range(times):
-            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # without input the candidate is tanh(0) = 0
+            h, c = cell(torch.zeros(1, 1).double(), (h, c))  # Without input the candidate is tanh(0) = 0.
             found.append(float(c))
     return np.array(found)
 
 
 observed = partial(cell_values, feedback=0.0)  # A constant gate.
-control = partial(cell_values, feedback=1.0)  # The gate depends on the state.
+control = partial(cell_values, feedback=1.0)  # Control: the gate depends on the state instead of being constant.
 
 CLAIM = Claim(
     id="gating-mechanism",
@@ -44,5 +44,5 @@ CLAIM = Claim(
     source=Source("derived"),
     premises=(Premise("the gate does not depend on the state"),),
     parameters={"times": 30, "gate": 0.9},
-    judge=equals(rounding=1e3),  # thirty products, each with a rounding error
+    judge=equals(rounding=1e3),  # tolerance 1000 x machine precision: thirty products, each with a rounding error
 )

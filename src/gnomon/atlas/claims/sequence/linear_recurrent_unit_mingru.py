@@ -36,8 +36,8 @@ def loop(feedback, times, seed):
     return np.array(found)
 
 
-observed = partial(loop, feedback=0.0)  # Gates depend on the input only.
-control = partial(loop, feedback=1.0)  # Gates depend on the state.
+observed = partial(loop, feedback=0.0)  # The gates depend on the input only, not on the state.
+control = partial(loop, feedback=1.0)  # Control: the gates depend on the state, so a scan is wrong.
 
 CLAIM = Claim(
     id="linear-recurrent-unit-mingru",

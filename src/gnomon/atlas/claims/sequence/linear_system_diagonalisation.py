@@ -45,7 +45,7 @@ def difference(defect, times, seed):
 
 
 observed = partial(difference, defect=False)  # A random matrix.
-control = partial(difference, defect=True)  # The matrix is a Jordan block, which has only one eigenvector.
+control = partial(difference, defect=True)  # Control: the matrix is a Jordan block, with only one eigenvector.
 
 CLAIM = Claim(
     id="linear-system-diagonalisation",

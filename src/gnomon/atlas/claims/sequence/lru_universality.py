@@ -49,7 +49,7 @@ def hidden_features(z, rng):
     return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
 
 
-observed = partial(explained_share, features=hidden_features)  # One random hidden layer with a fitted output layer.
+observed = partial(explained_share, features=hidden_features)  # The readout has a hidden layer of random features.
 control = partial(
     explained_share, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1)
 )  # A linear readout.

@@ -33,7 +33,7 @@ def predicted(units, seed):
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     layer, start = net(units, seed), c.requires_grad_()
     for _ in range(5):
-        h, c = layer(x, (h.detach(), c))  # only the path along the cells is differentiated
+        h, c = layer(x, (h.detach(), c))  # The gradient follows only the path along the cell states.
     (path,) = torch.autograd.grad(c.sum(), start)
     return torch.cat([h, c, path], 1)[0].detach().numpy()
 
@@ -53,7 +53,7 @@ def cell(order, units, seed):
 
 
 observed = partial(cell, order="ifgo")  # PyTorch's order.
-control = partial(cell, order="figo")  # Input and forget gates exchanged.
+control = partial(cell, order="figo")  # Control: the input gate and the forget gate are exchanged.
 
 CLAIM = Claim(
     id="lstm",

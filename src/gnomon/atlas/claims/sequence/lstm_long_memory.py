@@ -46,8 +46,8 @@ def decay_rates(bias, times, units, repeats, seed):
     return {name: np.array(values) for name, values in found.items()}
 
 
-observed = partial(decay_rates, bias=4.0)  # Bias 4: the forget gates are 0.98.
-control = partial(decay_rates, bias=-4.0)  # Bias -4: the forget gates are 0.02.
+observed = partial(decay_rates, bias=4.0)  # Bias 4 opens the forget gates to sigmoid(4) = 0.98.
+control = partial(decay_rates, bias=-4.0)  # Control: bias -4 closes the forget gates to sigmoid(-4) = 0.02.
 
 CLAIM = Claim(
     id="lstm-long-memory",

@@ -29,8 +29,8 @@ def products(paired, times, channels):
     return table @ table.T
 
 
-observed = partial(products, paired=True)  # Each sine and cosine share a frequency.
-control = partial(products, paired=False)  # Every channel has its own frequency.
+observed = partial(products, paired=True)  # Each sine shares its frequency with one cosine.
+control = partial(products, paired=False)  # Control: every channel has a frequency of its own.
 
 CLAIM = Claim(
     id="positional-encoding-sinusoidal",

@@ -41,8 +41,8 @@ def log_ratios(kept, depth, width, seeds, seed):
     return np.array([log_ratio(kept, depth, width, seed + i) for i in range(seeds)])
 
 
-observed = partial(log_ratios, kept=True)  # With skip connections and layer norm.
-control = partial(log_ratios, kept=False)  # Without skip connections and layer norm.
+observed = partial(log_ratios, kept=True)  # Transformers with skip connections and layer norm.
+control = partial(log_ratios, kept=False)  # Control: transformers without skip connections and layer norm.
 
 CLAIM = Claim(
     id="residual-layernorm-necessity",

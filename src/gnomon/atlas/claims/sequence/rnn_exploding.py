@@ -29,8 +29,8 @@ def growth(mixed, times, seed):
     return np.array(found)
 
 
-observed = partial(growth, mixed=0.0)  # The recurrent matrix is a multiple of an orthogonal matrix.
-control = partial(growth, mixed=0.05)  # The recurrent matrix is not a multiple of an orthogonal matrix.
+observed = partial(growth, mixed=0.0)  # The recurrent matrix is 1.1 times an orthogonal matrix.
+control = partial(growth, mixed=0.05)  # Control: the recurrent matrix is not a multiple of an orthogonal matrix.
 
 CLAIM = Claim(
     id="rnn-exploding",

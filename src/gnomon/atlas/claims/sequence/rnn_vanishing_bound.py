@@ -29,7 +29,7 @@ def predicted(times, networks, seed):
     return np.stack(found)
 
 
-ACTIVATIONS = (  # an activation, and its slope as a function of the activation's value
+ACTIVATIONS = (  # name: the activation, and its slope as a function of the activation's value
     (np.tanh, lambda z: 1 - z**2),
     (lambda v: 1 / (1 + np.exp(-v)), lambda z: z * (1 - z)),
     (lambda v: v, lambda z: np.ones_like(z)),
@@ -51,8 +51,8 @@ def jacobians(gain, times, networks, seed):
     return np.array(found).reshape(3, networks, times)
 
 
-observed = partial(jacobians, gain=1.0)  # Slopes of at most alpha.
-control = partial(jacobians, gain=3.0)  # Slopes are up to three times as large.
+observed = partial(jacobians, gain=1.0)  # The slopes of the activation are at most alpha.
+control = partial(jacobians, gain=3.0)  # Control: the slopes are up to three times as large as assumed.
 
 CLAIM = Claim(
     id="rnn-vanishing-bound",

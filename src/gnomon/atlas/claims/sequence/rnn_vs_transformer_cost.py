@@ -45,8 +45,8 @@ def recurrence(x):
     return h
 
 
-observed = partial(count_operations, window=0)  # Attention between all positions.
-control = partial(count_operations, window=8)  # Attention within windows of 8 positions.
+observed = partial(count_operations, window=0)  # Every position attends to all positions.
+control = partial(count_operations, window=8)  # Control: positions attend within windows of 8 positions only.
 
 CLAIM = Claim(
     id="rnn-vs-transformer-cost",

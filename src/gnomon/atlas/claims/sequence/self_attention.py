@@ -36,8 +36,8 @@ def attend(own, times, size, seed):
     return found
 
 
-observed = partial(attend, own=False)  # The output sums the values of all positions.
-control = partial(attend, own=True)  # The output sums only the value of the query's own position, as some texts print.
+observed = partial(attend, own=False)  # Each output sums the values of all positions.
+control = partial(attend, own=True)  # Control: uses only the value at the query's own position, as some texts print.
 
 CLAIM = Claim(
     id="self-attention",

@@ -40,7 +40,7 @@ def capacities(every, units, length, sequences, seed):
 
 
 observed = partial(capacities, every=False)  # The decoder reads only the last state of the encoder.
-control = partial(capacities, every=True)  # The decoder reads all states of the encoder, as attention does.
+control = partial(capacities, every=True)  # Control: the decoder reads all states of the encoder, as attention does.
 
 CLAIM = Claim(
     id="seq2seq-encoder-decoder",

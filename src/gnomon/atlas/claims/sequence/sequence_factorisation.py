@@ -33,8 +33,8 @@ def total(future, times, tokens, seed):
     return found
 
 
-observed = partial(total, future=0.0)  # Factors depend on the past only.
-control = partial(total, future=1.0)  # Factors also depend on the next token.
+observed = partial(total, future=0.0)  # Each factor is conditioned on earlier tokens only.
+control = partial(total, future=1.0)  # Control: factors also depend on the next token, so the sum is not one.
 
 CLAIM = Claim(
     id="sequence-factorisation",

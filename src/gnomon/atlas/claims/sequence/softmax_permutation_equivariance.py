@@ -33,7 +33,7 @@ def softmax_of_permuted(tilt, size, seed):
 
 
 observed = partial(softmax_of_permuted, tilt=0.0)  # All entries equal.
-control = partial(softmax_of_permuted, tilt=0.05)  # A position-dependent term favors later entries.
+control = partial(softmax_of_permuted, tilt=0.05)  # Control: a position-dependent term favors later entries.
 
 CLAIM = Claim(
     id="softmax-permutation-equivariance",

@@ -44,8 +44,8 @@ def predicted(times, seed):
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 
 
-observed = partial(states, lag=0)  # Layer 2 reads states of the same time.
-control = partial(states, lag=1)  # Layer 2 reads states of one step before.
+observed = partial(states, lag=0)  # Layer 2 reads layer 1's states of the same time step.
+control = partial(states, lag=1)  # Control: layer 2 reads layer 1's states of the time step before.
 
 CLAIM = Claim(
     id="stacked-rnn",

@@ -40,7 +40,7 @@ def dependence_and_gaps(masked, times, size, seed):
     return torch.cat([torch.stack(rows).double().flatten(), gaps]).numpy()
 
 
-observed = partial(dependence_and_gaps, masked=True)  # Later positions are masked.
+observed = partial(dependence_and_gaps, masked=True)  # A mask hides later positions from attention.
 control = partial(dependence_and_gaps, masked=False)  # Without it.
 
 CLAIM = Claim(

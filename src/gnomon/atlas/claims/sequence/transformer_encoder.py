@@ -41,7 +41,7 @@ def by_parts(norms_first, times, size, seed):
         return m.norm2(h + m.linear2(torch.relu(m.linear1(h))))[0].numpy()
 
 
-observed = partial(by_parts, norms_first=False)  # Layer norm follows the residual sum (post-norm).
+observed = partial(by_parts, norms_first=False)  # Layer norm follows the sum with the skip connection (post-norm).
 control = partial(by_parts, norms_first=True)  # Norms before them.
 
 CLAIM = Claim(

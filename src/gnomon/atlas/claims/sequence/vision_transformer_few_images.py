@@ -42,14 +42,14 @@ def accuracies(kernel, examples, steps, repeats, seed):
             nn.MaxPool2d(2) if kernel > 1 else nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LazyLinear(10),
         )  # fmt: skip
         transformer = VisionTransformer(side=8, patch=2, width=24, heads=2, depth=2, outputs=10)
-        cnn(split.x[:1])  # sets the size of the lazy last layer
+        cnn(split.x[:1])  # A first forward pass sets the input size of the CNN's lazy last layer.
         for name, net in (("transformer", transformer), ("CNN", cnn)):
             found[name].append(accuracy(net, split, steps))
     return found
 
 
-observed = partial(accuracies, kernel=3)  # Kernels of 3 x 3 pixels.
-control = partial(accuracies, kernel=1)  # Kernels of one pixel have no neighborhoods.
+observed = partial(accuracies, kernel=3)  # The CNN's convolution kernels have 3 x 3 pixels.
+control = partial(accuracies, kernel=1)  # Control: convolution kernels of one pixel do not see neighborhoods.
 
 CLAIM = Claim(
     id="vision-transformer-few-images",

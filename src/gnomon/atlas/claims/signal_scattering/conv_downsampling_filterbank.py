@@ -44,7 +44,7 @@ def layers(size, seed, g):
 
 
 observed = partial(layers, g=np.array([1, -1, 1, -1]) * AVERAGE_FILTER[::-1])  # Daubechies' pair.
-control = partial(layers, g=np.array([1, -1, 0, 0]) / 2**0.5)  # Haar's detail filter instead of its average.
+control = partial(layers, g=np.array([1, -1, 0, 0]) / 2**0.5)  # Control: Haar's detail filter replaces its average.
 
 CLAIM = Claim(
     id="conv-downsampling-filterbank",

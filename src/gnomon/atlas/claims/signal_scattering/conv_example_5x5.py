@@ -27,8 +27,8 @@ def layer(kernel):
     return functional.conv2d(torch.tensor([[IMAGE]]).double(), kernel[None, None].double())[0, 0]
 
 
-observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel is not flipped.
-control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))  # A flipped kernel, whose first output is 6.
+observed = partial(layer, kernel=torch.tensor(KERNEL))  # The kernel is not flipped, as in torch's convolution.
+control = partial(layer, kernel=torch.tensor(KERNEL).flip(0, 1))  # Control: a flipped kernel; its first output is 6.
 
 CLAIM = Claim(
     id="conv-example-5x5",

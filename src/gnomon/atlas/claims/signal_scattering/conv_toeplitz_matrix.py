@@ -49,7 +49,7 @@ def products_and_examples(n, m, seed, spread):
 
 
 observed = partial(products_and_examples, spread=0.0)  # The convolution.
-control = partial(products_and_examples, spread=0.3)  # The rows of the matrix have different weights.
+control = partial(products_and_examples, spread=0.3)  # Control: each row of the matrix has its own weights.
 
 CLAIM = Claim(
     id="conv-toeplitz-matrix",

@@ -33,7 +33,7 @@ def shift_then_convolve(n, m, shift, seed, mode):
 
 
 observed = partial(shift_then_convolve, mode="circular")  # On a circle.
-control = partial(shift_then_convolve, mode="constant")  # The signal is zero beyond the border.
+control = partial(shift_then_convolve, mode="constant")  # Control: the signal is continued by zeros beyond its border.
 
 CLAIM = Claim(
     id="convolution-shift-equivariance",

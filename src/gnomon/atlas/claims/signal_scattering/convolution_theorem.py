@@ -32,7 +32,7 @@ def circular_sums(n, wrap, seed):
 
 
 observed = partial(circular_sums, wrap=True)  # Circular.
-control = partial(circular_sums, wrap=False)  # The signal is zero before its start.
+control = partial(circular_sums, wrap=False)  # Control: the signal is zero before its start instead of periodic.
 
 CLAIM = Claim(
     id="convolution-theorem",

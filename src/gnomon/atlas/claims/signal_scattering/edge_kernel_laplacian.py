@@ -30,7 +30,7 @@ def responses(side, kernel):
 
 
 observed = partial(responses, kernel=[[0, 1, 0], [1, -4, 1], [0, 1, 0]])  # The Laplace kernel.
-control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])  # A difference of neighbors responds to ramps.
+control = partial(responses, kernel=[[0, 0, 0], [0, -1, 1], [0, 0, 0]])  # Control: a difference that responds to ramps.
 
 CLAIM = Claim(
     id="edge-kernel-laplacian",

@@ -25,7 +25,7 @@ def predicted():
 
 def dead_leaves(side, disks, rng):
     """Returns an image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side."""
-    # A larger disk could cover most of the image, which then has too few edges to learn from.
+    # Disks stay small: a large disk could cover most of the image and leave too few edges to learn from.
     image, at = np.zeros((side, side)), np.arange(side)
     for _ in range(disks):
         r = 2.0 / np.sqrt(rng.uniform((8.0 / side) ** 2, 1.0))
@@ -69,7 +69,7 @@ def convolution(weight):
 
 def medians(size, filters, patches, repetitions, seed, change):
     """Returns minus the median R^2 of Gabor fits to half of the filters, for several images."""
-    half = filters // 2  # filters are in random order, so any half represents them
+    half = filters // 2  # The filters are in random order, so any half of them is representative.
     found = []
     for k in range(repetitions):
         rng = np.random.default_rng([seed, k])
@@ -79,7 +79,7 @@ def medians(size, filters, patches, repetitions, seed, change):
 
 
 observed = partial(medians, change=lambda image, rng: image)  # Images of disks.
-control = partial(medians, change=gaussian)  # Gaussian images with the same power spectrum.
+control = partial(medians, change=gaussian)  # Control: Gaussian images with the same power spectrum, but no edges.
 
 CLAIM = Claim(
     id="first-layer-gabor-fit",

@@ -27,8 +27,8 @@ def products(start, stop, points, nodes):
     return np.concatenate([(fourier @ f * step).real, blur @ f * step])
 
 
-observed = partial(products, start=-8.0, stop=8.0)  # The integral runs from -8 to 8.
-control = partial(products, start=0.0, stop=8.0)  # The integral starts at 0, so half of the function is missing.
+observed = partial(products, start=-8.0, stop=8.0)  # The integral runs over [-8, 8], almost all of it.
+control = partial(products, start=0.0, stop=8.0)  # Control: the integral starts at 0 and misses half of the function.
 
 CLAIM = Claim(
     id="integral-operator",

@@ -36,7 +36,7 @@ def observed(sigma, xi):
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 
-control = partial(spectra, kappa=0.0)  # The wavelet is a plain Gabor function, whose mean is kappa instead of zero.
+control = partial(spectra, kappa=0.0)  # Control: a plain Gabor function (kappa = 0), whose mean is not zero.
 
 CLAIM = Claim(
     id="morlet-gabor-wavelet",

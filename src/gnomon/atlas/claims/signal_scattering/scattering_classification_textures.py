@@ -49,8 +49,8 @@ def accuracies(train, repetitions, seed, oriented):
     return found
 
 
-observed = partial(accuracies, oriented=False)  # Classes differ in the relative angle of the gratings.
-control = partial(accuracies, oriented=True)  # Classes differ in the absolute angle, which invariants ignore.
+observed = partial(accuracies, oriented=False)  # The classes differ in the angle between two gratings.
+control = partial(accuracies, oriented=True)  # Control: the classes differ in the absolute angle, which is ignored.
 
 CLAIM = Claim(
     id="scattering-classification-textures",

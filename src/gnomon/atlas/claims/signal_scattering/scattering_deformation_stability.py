@@ -34,7 +34,7 @@ def observed(warps, frequency):
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 
 
-# The representation is the Fourier modulus: the smallest dilation moves the spectrum by 2.8 times its width.
+# Control: the Fourier modulus. Even the smallest dilation moves its narrow peak by 2.8 times the peak's width.
 control = partial(changes, representation=fourier_modulus)
 
 CLAIM = Claim(

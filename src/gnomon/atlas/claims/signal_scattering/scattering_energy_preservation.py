@@ -40,8 +40,8 @@ def energies(size, signals, seed, orders):
     return torch.cat((found, missing - found))
 
 
-observed = partial(energies, orders=2)  # The energy is summed over orders 0, 1 and 2.
-control = partial(energies, orders=1)  # The energy is summed over orders 0 and 1 only.
+observed = partial(energies, orders=2)  # The energy is summed over the scattering orders 0, 1 and 2.
+control = partial(energies, orders=1)  # Control: the energy is summed over the scattering orders 0 and 1 only.
 
 CLAIM = Claim(
     id="scattering-energy-preservation",

@@ -33,7 +33,7 @@ def variances(sizes, realizations, seed, remembers):
 
 
 observed = partial(variances, remembers=False)  # White noise.
-control = partial(variances, remembers=True)  # The size of the noise is constant along each realization.
+control = partial(variances, remembers=True)  # Control: the noise level is constant along each realization.
 
 CLAIM = Claim(
     id="scattering-moment-estimator",

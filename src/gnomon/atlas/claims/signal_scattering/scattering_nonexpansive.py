@@ -41,8 +41,8 @@ def distances(size, pairs, seed, weight):
     return found.sqrt()
 
 
-observed = partial(distances, weight=1.0)  # Filters whose squares sum to at most 1.
-control = partial(distances, weight=1.2)  # Filters are 20 % larger.
+observed = partial(distances, weight=1.0)  # The squares of all filters' spectra sum to at most 1.
+control = partial(distances, weight=1.2)  # Control: the filters are 20 % larger, so distances may grow.
 
 CLAIM = Claim(
     id="scattering-nonexpansive",

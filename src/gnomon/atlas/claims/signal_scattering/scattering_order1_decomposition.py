@@ -38,7 +38,7 @@ def sum_of_three_terms(size, J, seed, first):
 
 
 observed = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x) - np.abs(W @ x) @ L.T)  # As in (1).
-# The modulus of the difference, |W L - L W|, in the first term.
+# Control: the first term is |W L - L W|, the modulus of the difference, instead of the difference of the moduli.
 control = partial(sum_of_three_terms, first=lambda x, W, L: np.abs(W @ L @ x - (W @ x) @ L.T))
 
 CLAIM = Claim(

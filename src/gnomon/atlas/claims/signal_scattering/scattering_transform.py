@@ -29,8 +29,8 @@ def count(half_turns, scales, angles):
     return rows
 
 
-observed = partial(count, half_turns=1)  # L angles on a half turn, as a wavelet and its opposite give the same modulus.
-control = partial(count, half_turns=2)  # L angles on each half turn.
+observed = partial(count, half_turns=1)  # L angles cover a half turn: opposite wavelets give the same modulus.
+control = partial(count, half_turns=2)  # Control: L angles on each half turn, twice as many as needed.
 
 
 CLAIM = Claim(

@@ -33,8 +33,8 @@ def changes(scales, shift, averaged):
     return [2.0**J for J in scales], found
 
 
-observed = partial(changes, averaged=True)  # Moduli are averaged over 2^J.
-control = partial(changes, averaged=False)  # Moduli are not averaged.
+observed = partial(changes, averaged=True)  # The wavelet moduli are averaged over 2^J samples.
+control = partial(changes, averaged=False)  # Control: the wavelet moduli are not averaged.
 
 CLAIM = Claim(
     id="scattering-translation-invariance",

@@ -32,8 +32,8 @@ def sums_and_spreads(frequencies, offset):
     return [*sums, ((t**2 * psi**2).sum() * (slope**2).sum()) ** 0.5 / (psi**2).sum()]
 
 
-observed = partial(sums_and_spreads, offset=0.0)  # The second derivative of the Gaussian.
-control = partial(sums_and_spreads, offset=0.2)  # A fifth of the Gaussian is added: the mean is not zero.
+observed = partial(sums_and_spreads, offset=0.0)  # The wavelet is the second derivative of a Gaussian.
+control = partial(sums_and_spreads, offset=0.2)  # Control: a fifth of the Gaussian is added, so the mean is not zero.
 
 CLAIM = Claim(
     id="wavelet-definition",

@@ -30,7 +30,7 @@ def largest_commutators(equal, frequencies, warp):
     n = 1024
     t = np.arange(n) - n // 2
     w = 2 * np.pi * np.fft.fftfreq(n)
-    dilate = np.exp(1j * np.outer((1 - warp) * t, w)) / n  # maps a spectrum to the dilated signal
+    dilate = np.exp(1j * np.outer((1 - warp) * t, w)) / n  # matrix from a spectrum to the values of the dilated signal
     found = []
     for f in frequencies:
         width = (min(frequencies) if equal else f) / 4
@@ -48,8 +48,8 @@ def largest_commutators(equal, frequencies, warp):
     return found
 
 
-observed = partial(largest_commutators, equal=False)  # Widths in proportion to the frequencies.
-control = partial(largest_commutators, equal=True)  # Filters of equal width.
+observed = partial(largest_commutators, equal=False)  # Each filter's bandwidth is proportional to its frequency.
+control = partial(largest_commutators, equal=True)  # Control: all filters have the same bandwidth.
 
 CLAIM = Claim(
     id="wavelet-deformation-commutator",
@@ -59,6 +59,6 @@ CLAIM = Claim(
     source=Source("theorem", "mallat2012group", "Lemma 2.14"),
     premises=(Premise("the filters are dilations of one wavelet"),),
     parameters={"frequencies": (0.2, 0.4, 0.8, 1.6), "warp": 0.01},
-    judge=bounded_by("above", tight=0.95),  # packets are a quarter of a width apart and miss the maximum by up to 3 %
+    judge=bounded_by("above", tight=0.95),  # tested wave packets are spaced and miss the largest value by up to 3 %
     remark="Sometimes printed with the gradient of the norm of the deformation instead of the norm of its gradient.",
 )

@@ -48,8 +48,8 @@ def frequencies_and_sums(scales, angles, power):
     return rows
 
 
-observed = partial(frequencies_and_sums, power=4)  # The wavelet is divided by 4^j.
-control = partial(frequencies_and_sums, power=2)  # Divided by 2^j, which keeps the energy instead of the integral.
+observed = partial(frequencies_and_sums, power=4)  # The dilated wavelet is divided by 4^j, which keeps its integral.
+control = partial(frequencies_and_sums, power=2)  # Control: division by 2^j, which keeps the energy, not the integral.
 
 CLAIM = Claim(
     id="wavelet-dilation-rotation",

@@ -31,7 +31,7 @@ def errors(shifts, spread, repetitions, seed, real):
 
 
 observed = partial(errors, real=False)  # An analytic filter.
-control = partial(errors, real=True)  # A real filter, which also passes the negative frequencies.
+control = partial(errors, real=True)  # Control: a real filter, which also passes the negative frequencies.
 
 CLAIM = Claim(
     id="wavelet-translation-phase",

@@ -33,7 +33,7 @@ def share(phi, deformations, size, seed):
 
 
 observed = partial(share, phi=Scattering1d(7, 1024, Q=1, max_order=1))  # Scattering.
-control = partial(share, phi=lambda x: x)  # The signal itself: a deformation by one wavelength is large.
+control = partial(share, phi=lambda x: x)  # Control: the signal itself, which a shift by one wavelength changes a lot.
 
 CLAIM = Claim(
     id="weak-differentiability-linearisation",

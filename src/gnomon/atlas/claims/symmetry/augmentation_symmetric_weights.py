@@ -32,7 +32,7 @@ def predicted():
 
 
 observed = partial(asymmetry, start=True)  # A symmetric start.
-control = partial(asymmetry, start=False)  # Training starts from random weights, whose asymmetry remains.
+control = partial(asymmetry, start=False)  # Control: training starts from random weights, whose asymmetry remains.
 
 CLAIM = Claim(
     id="augmentation-symmetric-weights",

@@ -30,7 +30,7 @@ def predicted():
 
 
 observed = partial(errors, mode="circular")  # Circular padding.
-control = partial(errors, mode="zeros")  # Convolutions pad with zeros instead of periodically.
+control = partial(errors, mode="zeros")  # Control: zero padding replaces periodic padding.
 
 CLAIM = Claim(
     id="conv-translation-equivariance",

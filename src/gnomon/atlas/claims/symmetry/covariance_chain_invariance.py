@@ -36,8 +36,8 @@ def predicted():
     return 0.0
 
 
-observed = partial(change, dense=False)  # All layers are convolutions.
-control = partial(change, dense=True)  # One layer is dense.
+observed = partial(change, dense=False)  # All layers are convolutions, which commute with shifts.
+control = partial(change, dense=True)  # Control: one layer is dense, so it does not commute with shifts.
 
 CLAIM = Claim(
     id="covariance-chain-invariance",

@@ -42,8 +42,8 @@ def random_gradients(extra, n, d, draws, seed):
     return out
 
 
-observed = partial(random_gradients, extra=0.0)  # All shifts are equally likely.
-control = partial(random_gradients, extra=0.5)  # Half of the draws leave the example unchanged.
+observed = partial(random_gradients, extra=0.0)  # Augmentation draws all shifts with equal probability.
+control = partial(random_gradients, extra=0.5)  # Control: half of the draws leave the example unchanged.
 
 CLAIM = Claim(
     id="data-augmentation-union",

@@ -36,8 +36,8 @@ def difference(seed, swapped):
     return [worst, float(sum(r.shape[1] ** 2 for r in rho))]
 
 
-observed = partial(difference, swapped=False)  # The product F(f) F(h).
-control = partial(difference, swapped=True)  # The product F(h) F(f), which differs because S_3 is not commutative.
+observed = partial(difference, swapped=False)  # The product of both transforms has the order F(f) F(h).
+control = partial(difference, swapped=True)  # Control: the order F(h) F(f) differs, as S_3 is not commutative.
 
 CLAIM = Claim(
     id="fourier-on-groups",

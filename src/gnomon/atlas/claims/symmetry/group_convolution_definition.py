@@ -33,8 +33,8 @@ def difference(seed, second):
     return found
 
 
-observed = partial(difference, second=False)  # The first function is translated.
-control = partial(difference, second=True)  # The second function moves: false on groups that are not commutative.
+observed = partial(difference, second=False)  # The first argument of the convolution is translated.
+control = partial(difference, second=True)  # Control: the second argument is translated, which is not allowed.
 
 CLAIM = Claim(
     id="group-convolution-definition",

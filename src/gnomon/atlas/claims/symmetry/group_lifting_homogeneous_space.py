@@ -34,8 +34,8 @@ def change(points, seed, right):
     return [max(abs(values[g] - values[gh]) for g, gh in products), len(group) / len(fixing)]
 
 
-observed = partial(change, right=True)  # Products g h, in which h acts first.
-control = partial(change, right=False)  # Products h g, in which g acts first: other cosets.
+observed = partial(change, right=True)  # Group products are g h: first h acts, then g.
+control = partial(change, right=False)  # Control: products h g, in which g acts first, belong to other cosets.
 
 CLAIM = Claim(
     id="group-lifting-homogeneous-space",

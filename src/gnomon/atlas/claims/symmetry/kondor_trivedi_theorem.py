@@ -29,8 +29,8 @@ def dimensions(generators):
     return found
 
 
-observed = partial(dimensions, generators=lambda group: range(1, group.order))  # All elements of each group.
-control = partial(dimensions, generators=lambda group: [group.order - 1])  # Only the last element.
+observed = partial(dimensions, generators=lambda group: range(1, group.order))  # It commutes with all group elements.
+control = partial(dimensions, generators=lambda group: [group.order - 1])  # Control: it commutes with one element only.
 
 CLAIM = Claim(
     id="kondor-trivedi-theorem",

@@ -45,8 +45,8 @@ def asymmetries(copy, steps, repetitions, seed):
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}
 
 
-observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])  # The data contain mirror images of all examples.
-control = partial(asymmetries, copy=lambda x: x[:, ::-1])  # The data contain upside-down copies of all examples.
+observed = partial(asymmetries, copy=lambda x: x[:, :, ::-1])  # The data contain the mirror image of every example.
+control = partial(asymmetries, copy=lambda x: x[:, ::-1])  # Control: the data contain upside-down copies of examples.
 
 CLAIM = Claim(
     id="learned-weights-reflect-symmetry",

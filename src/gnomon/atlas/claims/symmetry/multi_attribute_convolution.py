@@ -39,8 +39,8 @@ def predicted():
     return [0.0, 0.0]
 
 
-observed = partial(change, total=True)  # The output is summed along both attributes.
-control = partial(change, total=False)  # The output is summed along the last attribute only.
+observed = partial(change, total=True)  # The output is summed over both attributes (axes).
+control = partial(change, total=False)  # Control: the output is summed over the last attribute only.
 
 CLAIM = Claim(
     id="multi-attribute-convolution",

@@ -26,8 +26,8 @@ def factors(falling, n, m, seed):
     return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])
 
 
-observed = partial(factors, falling=0.0)  # All shifts have equal weight.
-control = partial(factors, falling=1.0)  # The weights decrease towards the largest shifts.
+observed = partial(factors, falling=0.0)  # All shifts in the range have equal weight.
+control = partial(factors, falling=1.0)  # Control: the weights of the shifts decrease towards the largest one.
 
 CLAIM = Claim(
     id="partial-averaging-sinc",

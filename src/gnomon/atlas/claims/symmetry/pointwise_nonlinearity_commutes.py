@@ -26,7 +26,7 @@ def predicted():
 
 
 observed = partial(gap, activation=lambda x: np.maximum(x, 0))  # ReLU.
-# The maximum of three neighbors, which mixes positions.
+# Control: the activation is the maximum of three neighboring values, so it mixes positions.
 control = partial(gap, activation=lambda x: np.maximum(np.maximum(np.roll(x, 1), x), np.roll(x, -1)))
 
 CLAIM = Claim(

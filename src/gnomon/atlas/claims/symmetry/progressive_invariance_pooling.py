@@ -35,7 +35,7 @@ def predicted(stages):
 
 
 observed = partial(changes, pool=lambda z: z.mean(1))  # Pooling takes means.
-control = partial(changes, pool=lambda z: z[:, 0])  # Pooling keeps one sample, without averaging.
+control = partial(changes, pool=lambda z: z[:, 0])  # Control: pooling keeps one sample instead of averaging.
 
 CLAIM = Claim(
     id="progressive-invariance-pooling",

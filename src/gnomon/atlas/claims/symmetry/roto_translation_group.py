@@ -46,8 +46,8 @@ def predicted():
     return [0.0, 0.0, 0.0]
 
 
-observed = partial(deviations, turns=True)  # The first rotation is applied to the second translation.
-control = partial(deviations, turns=False)  # Translations are simply added.
+observed = partial(deviations, turns=True)  # In the product, the first rotation also rotates the second translation.
+control = partial(deviations, turns=False)  # Control: translations are added without rotating the second one.
 
 CLAIM = Claim(
     id="roto-translation-group",

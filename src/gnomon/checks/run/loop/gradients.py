@@ -50,7 +50,7 @@ def judge_gradients(facts: LoopFacts) -> list[Finding]:
 
 def _loss(facts: LoopFacts) -> list[Finding]:
     found = []
-    if facts.negated and len([one for one in facts.optimizers if one.steps]) == 1:  # a GAN may negate one of its losses
+    if facts.negated and len([one for one in facts.optimizers if one.steps]) == 1:  # GANs may negate a loss on purpose.
         found.append(Finding(kinds.NEGATED_LOSS, values={"loss": NAMES.get(facts.negated, facts.negated)}))
     if facts.applied_twice:
         found.append(Finding(kinds.APPLIED_TWICE, values={"function": facts.applied_twice}))

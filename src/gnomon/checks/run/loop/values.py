@@ -58,9 +58,9 @@ def _exploding(facts: LoopFacts) -> list[Finding]:
         return []
     norms = [norm if isfinite(norm) else float("inf") for _, norm in facts.norms]
     place = norms.index(max(norms))
-    if not place:  # the first gradient is the largest one
+    if not place:  # The first gradient is the largest one, so nothing exploded.
         return []
-    usual = median(norms[: min(place, len(norms) // 2)])  # later norms may be small because training has converged
+    usual = median(norms[: min(place, len(norms) // 2)])  # Later norms may be small because training has converged.
     step, norm = facts.norms[place]
     if not usual or norm < MAX_GROWTH * usual:
         return []
@@ -71,9 +71,9 @@ def _exploding(facts: LoopFacts) -> list[Finding]:
 def _trend(facts: LoopFacts) -> list[Finding]:
     losses = [loss for _, loss in facts.losses if isfinite(loss)]
     if len(losses) < MIN_LOSSES or not facts.steps or len([o for o in facts.optimizers if o.steps]) > 1:
-        return []  # losses of several optimizers, as in a GAN, need not fall
+        return []  # Several optimizers, as in a GAN, have losses that need not fall.
     if min(losses) < 0 < max(losses):
-        return []  # losses of both signs, as in reinforcement learning, need not fall
+        return []  # Losses of both signs, as in reinforcement learning, need not fall.
     tenth = len(losses) // 10
     first, last = losses[:tenth], losses[-tenth:]
     values = {"first": mean(first), "last": mean(last), "steps": facts.steps, "lr": facts.rate}
