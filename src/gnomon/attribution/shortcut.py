@@ -260,7 +260,9 @@ class _Pairs:
     def trial(
         self, module: nn.Module, name: str, place: tuple[float, ...], mixed: Tensor, parts: tuple[Tensor, Tensor]
     ) -> _Trial:
-        """Counts predictions that change when a feature is copied from another example, and ones it predicts alone."""
+        """Counts predictions that change if a feature is copied from another example, and predictions right from it
+        alone.
+        """
         lost = int((_decide(module, mixed[self.right]) != self.y[self.right]).sum()) if self.right.any() else 0  # (1)
         near = torch.cdist(parts[0].double(), parts[1].double())
         votes = self.theirs[near.topk(min(NEIGHBOR_COUNT, near.shape[1]), largest=False).indices]

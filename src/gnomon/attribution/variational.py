@@ -112,7 +112,7 @@ def _by_critic(x: Tensor, y: Tensor, fit: Tensor, held: Tensor, steps: int) -> V
     net = _network(x.shape[1] + y.shape[1], 1)
 
     def table(rows: Tensor) -> Tensor:
-        """Returns the critic's score for every pair of samples; entries on the diagonal belong to true pairs."""
+        """Returns the score of a trained network (critic) for every pair of samples; true pairs are on the diagonal."""
         n = len(rows)
         both = torch.cat([x[rows].repeat_interleave(n, 0), y[rows].repeat(n, 1)], 1)
         return net(both).reshape(n, n)

@@ -50,8 +50,8 @@ MIN_PEAK_RATIO = 1.2
 
 @names_call
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
-    """Returns the exact expected test error of minimum-norm least squares on isotropic Gaussian inputs, without label
-    noise.
+    """Returns the exact expected test error of minimum-norm least squares on Gaussian inputs, without noise of test
+    labels.
 
     See equations (1) and (2) of the module docstring.
     Hypotheses: Gaussian rows with independent features of variance one; ``noise`` and ``signal`` are s^2 and r^2.
@@ -77,7 +77,8 @@ def ridge_risk_from_spectrum(
     ridge: float = 0.0,
     noise: float = 0.0,
 ) -> float:
-    """Returns the test error of ridge regression for any input spectrum and target in the limit of many examples.
+    """Returns the theoretical test error of ridge regression for any input spectrum and target, without noise of test
+    labels.
 
     See equation (3) of the module docstring.
 

@@ -221,8 +221,7 @@ class _Known:
         return d1, k, d1 + k * slope / dk
 
     def _table(self) -> Tensor:
-        """Returns a table of ridge penalties and, for each, the number of examples without extra penalty that is
-        equivalent.
+        """Returns ridge penalties, each with the number of training examples that has the same effect as the penalty.
 
         See equation (1) of the module docstring.
         """

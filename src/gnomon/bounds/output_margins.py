@@ -107,7 +107,7 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
 
 
 def spectral_complexity(layers: tuple[LayerNorms, ...]) -> float:
-    """Returns the spectral complexity of a network, a product and sum of the layers' weight norms.
+    """Returns the spectral complexity of a network, a measure of size computed from the layers' weight norms.
 
     See equation (2) of the module docstring.
     Hypotheses: as for the module.

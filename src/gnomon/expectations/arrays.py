@@ -38,7 +38,8 @@ SAMPLED_CORRELATIONS = 1024
 
 
 def prefers_arrays(seconds: float) -> bool:
-    """Returns whether numpy takes less time than loading or compiling loops would, or numba is missing.
+    """Returns whether numpy is the better choice: compiled loops would take longer to load or compile, or numba is
+    missing.
 
     >>> prefers_arrays(0.0) or LOOPS in sys.modules
     True
@@ -65,13 +66,13 @@ class SeriesArrays:
     worst: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Computes the largest truncation error of the series after each block of terms."""
+        """Computes the largest truncation error of the power series after each block of terms."""
         first, second = (side[3].max(0) for side in self.sides)
         object.__setattr__(self, "worst", first * second)
 
     def values(self, covariance: np.ndarray, where: tuple[slice, ...]) -> tuple[np.ndarray, int]:
-        """Returns the sum of the series for a block of pairs, with NaN if the error is not certified, and the number of
-        NaN.
+        """Returns the sums of the power series for a block of pairs, NaN for pairs with uncertain error, and the number
+        of NaN.
 
         >>> one, zero, alpha = np.ones(1), np.zeros((1, 1), np.int32), np.eye(16)[:1] + np.eye(16)[1:2]
         >>> side = (zero, one, alpha.T, np.zeros((1, 2)))
@@ -102,7 +103,7 @@ class SeriesArrays:
         return found, count
 
     def _blocks(self, size: Tensor) -> int:
-        """Returns the number of terms (in blocks) that suffices for nearly all pairs with correlations of this size."""
+        """Returns how many blocks of series terms suffice for nearly all pairs of variables with these correlations."""
         blocks = np.arange(self.worst.shape[0])
         some = size.flatten()[:: max(1, size.numel() // SAMPLED_CORRELATIONS)].numpy()
         some = np.sort(some[some < self.aligned])
@@ -156,7 +157,7 @@ def series_sums(
 
 
 def hermite_sums(z: np.ndarray, weighted: np.ndarray, alpha: np.ndarray) -> None:
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], for normalized Hermite polynomials he_k.
+    """Adds the contributions of quadrature nodes z to the Hermite coefficients ``alpha`` of a function.
 
     >>> alpha = np.zeros((1, 2))
     >>> hermite_sums(np.ones((1, 1)), np.ones((1, 1)), alpha)

@@ -176,7 +176,9 @@ def _joint_density(k: float, m: float, a: Tensor, b: Tensor, c: Tensor) -> Tenso
 
 
 def _conditional(g: Elementwise, k: float, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Returns E[g(v) | u = k] for Gaussian u and v, integrated between the corners of the function g."""
+    """Returns E[g(v) | u = k] for Gaussian u and v, integrated between the corners (kinks and jumps) of the
+    function g.
+    """
     p = norm_and_angle(a, b, c)
     middle = (
         (p.cosine * sqrt_with_zero_gradient(b) * k / torch.where(a > 0, a, 1).sqrt())

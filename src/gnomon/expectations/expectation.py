@@ -179,7 +179,9 @@ class _Work:
 
 
 def _short_is_enough(f: Sampler, g: Sampler, pairs: CovariancePairs) -> bool:
-    """Returns whether the shortest power series is accurate for enough pairs, estimated from a few variances."""
+    """Returns whether the shortest power series for E[f(u) g(v)] is accurate for enough pairs, judged by a few
+    variances.
+    """
     tails = []
     for function, root in ((f, pairs.root_a), (g, pairs.root_b)):
         some = root[torch.linspace(0, len(root) - 1, min(TRIED_VARIANCES, len(root))).long()]

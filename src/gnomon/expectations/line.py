@@ -35,7 +35,7 @@ MAX_VALUES_HELD = 2**18
 
 @dataclass(frozen=True, slots=True)
 class QuadratureLine:
-    """Quadrature nodes and weights for n Gaussians: a common grid, with extra nodes around each corner of the
+    """Quadrature nodes and weights for n Gaussians: a common grid, and extra nodes around each kink or jump of the
     function.
     """
 
@@ -92,7 +92,8 @@ class Sampler:
         return found
 
     def corners(self, root: Float[Tensor, " n"]) -> bool:
-        """Returns whether the function has corners within the range of Gaussians with these standard deviations.
+        """Returns whether the function has a kink or a jump within the range of Gaussians with these standard
+        deviations.
 
         >>> root = torch.ones(1, dtype=torch.float64)
         >>> Sampler(torch.relu).corners(root), Sampler(torch.tanh).corners(root)
@@ -198,7 +199,7 @@ def half_density(z: Tensor) -> Tensor:
 
 
 def positions(cuts: Float[Tensor, " cuts"], root: Float[Tensor, " n"], radius: float) -> Float[Tensor, "n cuts"]:
-    """Returns the corners' positions in units of each standard deviation, clipped to the range of integration.
+    """Returns the positions of a function's kinks and jumps in units of each standard deviation, clipped to a range.
 
     >>> positions(torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.5]), 10)
     tensor([[ 0., 10.],
@@ -232,7 +233,7 @@ def _line(root: Tensor, pieces: Pieces, top: float, radius: int, panel: float) -
 
 
 def _between(scaled: Tensor, place: Tensor, edges: Tensor) -> Float[Tensor, "n 2 cuts two"]:
-    """Splits each quadrature interval that contains corners of the function; returns the new intervals."""
+    """Splits each quadrature interval that contains kinks or jumps of the function; returns the new intervals."""
     same = place[:, 1:] == place[:, :-1]
     start, end = edges[place], edges[place + 1]
     start[:, 1:] = torch.where(same, scaled[:, :-1], start[:, 1:])

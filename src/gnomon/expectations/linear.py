@@ -47,7 +47,9 @@ Road = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], in
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A piecewise linear function, written as a line at zero plus the jump and the change of slope at each corner."""
+    """A piecewise linear function, written as a line at zero plus the jump and the change of slope at each corner
+    (kink).
+    """
 
     level: float
     slope: float
@@ -57,7 +59,7 @@ class Lines:
 
 
 def lines(f: Sampler, root: Float[Tensor, " n"]) -> Lines | None:
-    """Returns a function as lines and corners; None if the function is not piecewise linear.
+    """Returns a function as a line plus corners (kinks and jumps); None if the function is not piecewise linear.
 
     Cost: finding the pieces, once.
 
@@ -107,8 +109,8 @@ def road(
 
 
 def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
-    """Returns the slope of each piece of a function and the values on both sides of each corner; None if
-    pieces bend.
+    """Returns the slope of each linear piece of a function and its values at both sides of each corner; None if not
+    linear.
     """
     edges = torch.cat([pieces.cuts.new_tensor([-pieces.reach]), pieces.cuts, pieces.cuts.new_tensor([pieces.reach])])
     inside = INTERIOR_SHARE * edges.diff()
@@ -142,7 +144,8 @@ def _lines(f: Sampler, pieces: Pieces) -> Lines | None:
 def _side(
     f: Sampler, made: Lines, root: Tensor, own: np.ndarray, certified: float
 ) -> tuple[Float[np.ndarray, "7 n"], Float[np.ndarray, "corners 4 n"]]:
-    """Returns the quantities of one Gaussian variable and its function that the compiled loops in wedges.py need.
+    """Returns what the compiled loops in wedges.py need to know about one Gaussian variable and the function applied to
+    it.
 
     Rows: root, level, slope times root, what corners add to E[f(u)] and to E[X f(u)], and m of (2) in both ways, scaled
     so that their product may be one. Rows of corners: distance in deviations, Q and N there, and whether it is felt.
@@ -168,7 +171,7 @@ def _side(
 
 
 def _weights(f: Lines, g: Lines) -> Float[np.ndarray, "first second 2 4"]:
-    """Returns the weights of Gaussian moments for each pair of corners of two piecewise linear functions."""
+    """Returns weights of Gaussian moments for each pair of corners (kinks, jumps) of two piecewise linear functions."""
     other = g.jump[:, ::-1], g.bend[:, ::-1]
     parts = [[x @ y.T for x in (f.jump, f.bend) for y in pair] for pair in ((g.jump, g.bend), other)]
     return np.ascontiguousarray(np.array([[p[0], p[2], p[1], p[3]] for p in parts]).transpose(2, 3, 0, 1))

@@ -119,7 +119,7 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
 
 @compile_on_first_use
 def hermite_sums(z, weighted, alpha):
-    """Adds sum_q weighted[n, q] he_k(z[n, q]) to alpha[n, k], with the Hermite polynomials he_k.
+    """Adds the contributions of quadrature nodes z to the Hermite coefficients ``alpha`` of a function.
 
     Nodes come in multiples of TERMS.
     """
@@ -175,7 +175,7 @@ def _join(a, b, c, d, r, square):
 
 @njit(**INNER)
 def _integral(f_edges, f, degree, s, h_edges, h, first, last, t, m, density, start, width, panel, rule):
-    """Returns the integral of two piecewise polynomials times the normal density, starting at a given panel.
+    """Returns the integral of a product of two piecewise polynomials and the normal density, from a given interval on.
 
     See equation (1) of the module docstring.
     """

@@ -147,7 +147,9 @@ def _with_tails(sampler: Sampler, root: Tensor, alpha: Tensor, second: Tensor) -
 
 
 def _hermite_sums(coefficients: int) -> Callable[[np.ndarray, np.ndarray, np.ndarray], None]:
-    """Returns the function that integrates Hermite coefficients between corners: numpy's or compiled loops."""
+    """Returns the function (numpy or compiled loops) that computes Hermite coefficients near a function's kinks and
+    jumps.
+    """
     if prefers_arrays(coefficients * SECONDS_PER_MOVED_COEFFICIENT):
         return hermite_sums
     from gnomon.expectations import loops

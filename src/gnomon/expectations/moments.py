@@ -79,7 +79,9 @@ class Moments:
         return (expectation_of_product(self._value, self._gain, positive, positive, positive) / positive).to(a.dtype)
 
     def corners(self, a: Tensor) -> bool:
-        """Returns whether the function has a corner within ten standard deviations, for any of these variances."""
+        """Returns whether the function has a kink or a jump within ten standard deviations, for any of these
+        variances.
+        """
         return self._value.corners(a.detach().double().reshape(-1).sqrt())
 
 

@@ -78,7 +78,7 @@ class CovariancePairs:
 
     @classmethod
     def of(cls, a: Tensor, b: Tensor, c: Tensor) -> "CovariancePairs":
-        """Creates the pairs of Gaussian variables from variances and covariances, which may broadcast.
+        """Creates a record of pairs of Gaussian variables from their variances and covariances, which may broadcast.
 
         >>> one = torch.ones(2, dtype=torch.float64)
         >>> CovariancePairs.of(one[:, None], one, one / 2).root_a

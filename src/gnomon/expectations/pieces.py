@@ -108,7 +108,7 @@ class Pieces:
 
     @property
     def hard(self) -> Tensor:
-        """Returns the corners: the points at which the function is not smooth."""
+        """Returns the corners of the function: its kinks and jumps, at which it is not smooth."""
         return self.cuts[self.width == 0]
 
     def polynomials(self, function: Elementwise) -> tuple[Tensor, Tensor]:
@@ -154,8 +154,8 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
 
 
 def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
-    """Halves intervals until a polynomial fits the function on each; returns the edges, which become dense near
-    corners.
+    """Halves intervals until a polynomial fits the function on each; returns the edges, which become dense
+    near kinks.
     """
     left, right = edges[:-1], edges[1:]
     history = left.new_full((len(left), 3), torch.inf)
@@ -183,7 +183,9 @@ def _halve(function: Elementwise, edges: Tensor, size: Size) -> Tensor:
 
 
 def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Tensor, Tensor]:
-    """Replaces each tiny interval on which no polynomial fits the function by its midpoint, marked as a corner."""
+    """Replaces each tiny interval on which no polynomial fits the function by its midpoint, marked as a kink
+    or jump.
+    """
     left, right = edges[:-1], edges[1:]
     worst = misfit(function, left, right)
     wall = worst.new_zeros(1)
@@ -198,7 +200,7 @@ def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Ten
 
 
 def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
-    """Removes edges between pieces (except corners) if one polynomial fits the function on both sides.
+    """Removes edges between pieces (except kinks and jumps) if one polynomial fits the function on both sides.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
     """
@@ -219,7 +221,7 @@ def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, cent
 
 
 def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
-    """Removes edges between pieces that lie so close to a corner that only rounding separates them."""
+    """Removes edges between pieces that lie so close to a kink or jump that only rounding separates them."""
     close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]
     keep = torch.ones(len(edges), dtype=torch.bool, device=edges.device)

@@ -102,7 +102,7 @@ def ridges(
 
 
 def _variance_basis(root_b: np.ndarray, rho: np.ndarray, terms: int) -> np.ndarray:
-    """Returns Chebyshev polynomials of each pair's conditional variance of v given u, scaled to a factor of two."""
+    """Returns Chebyshev polynomials of each pair's variance of v given u, in which smoothed functions are written."""
     variance = root_b * root_b * ((1.0 - rho) * (1.0 + rho))
     return np.polynomial.chebyshev.chebvander(2.0 * (variance / 2.0 ** np.floor(np.log2(variance))) - 3.0, terms - 1)
 
@@ -148,7 +148,9 @@ def _integrals_at_once(
 
 
 def _near(edges: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Returns the inner edges between two positions."""
+    """Returns the edges between a function's polynomial pieces that lie between two positions, without the
+    outer ends.
+    """
     inner = edges[1:-1]
     return inner[(inner > low) & (inner < high)]
 

@@ -1,4 +1,4 @@
-"""Represents functions smoothed by a Gaussian as polynomials in position and variance, and integrates with them.
+"""Represents functions smoothed by a Gaussian as polynomials in position and variance, and integrates these functions.
 
 Given u, the variable v is Gaussian of mean m = rho u sqrt(b / a) and variance w = b (1 - rho^2), so that with
 

@@ -96,7 +96,7 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
 
 @njit(**INNER)
 def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
-    """Computes correlations, and all terms of E[f(u) g(v)] that do not involve a pair of corners of f and g."""
+    """Computes correlations, and the terms of E[f(u) g(v)] that involve at most one corner (kink or jump) of f or g."""
     for q in range(len(p)):
         a, b = p[q], m[q]
         wedge[0, q], wedge[1, q] = x[0, a], y[0, b]
@@ -111,7 +111,7 @@ def _begin(p, m, covariance, x, y, aligned, rho, wedge, value):
 
 @njit(**INNER)
 def _gather(p, m, first, second, wedge, n):
-    """Copies distances and probabilities of two corners for n pairs to arrays; returns the number of pairs that need
+    """Copies distances and probabilities of two corners (kinks) for n pairs to arrays; returns how many pairs need
     them.
     """
     some = 0
@@ -126,7 +126,7 @@ def _gather(p, m, first, second, wedge, n):
 
 @njit(**INNER)
 def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
-    """Adds the contribution of one pair of corners of f and g to E[f(u) g(v)] of many pairs of variables."""
+    """Adds the contribution of one pair of corners (kinks or jumps) of f and g to E[f(u) g(v)] of many pairs."""
     n = len(rho)
     x, tail, whole, slices = room[0, : 2 * n], room[1, : 2 * n], room[2, : 2 * n], room[3, : 2 * n]
     corner = room[4, : 2 * n]
@@ -141,7 +141,9 @@ def _add(rho, sign, w, wedge, gauss, laguerre, polynomial, room, places, value):
 
 @njit(**INNER)
 def _corners(rho, sign, h, k, tail_h, tail_k, corner, x, whole):
-    """Computes the positions of two corners from one shared difference, so that rounding affects both equally."""
+    """Computes two corner positions (places of kinks) from one shared difference, so that rounding affects both
+    equally.
+    """
     use_wide_vectors()
     n = len(rho)
     for q in range(n):
@@ -215,7 +217,7 @@ def _owen(h, x, tail_h, tail_x, gauss, top, fall, ratio, out):
 
 @njit(**INNER)
 def _laguerre(h, x, laguerre, square, whole, out):
-    """Computes a part of a Gaussian probability far from the corner by Gauss-Laguerre quadrature.
+    """Computes a part of a Gaussian probability for distant values by Gauss-Laguerre quadrature.
 
     See equation (7) of the module docstring.
     """
@@ -235,7 +237,7 @@ def _laguerre(h, x, laguerre, square, whole, out):
 
 @njit(**INNER)
 def _probability(slices, weight, active, value):
-    """Adds the weighted probability that both Gaussian variables exceed their corners.
+    """Adds the weighted probability that both Gaussian variables exceed the kinks of their functions.
 
     See equation (2) of the module docstring.
     """
@@ -247,7 +249,7 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Adds the weighted moments of two Gaussian variables beyond their corners.
+    """Adds the weighted moments of two Gaussian variables beyond the kinks of their functions.
 
     See equations (2) to (4) of the module docstring.
     """

@@ -60,8 +60,8 @@ class Autoencoder(AbstractGenerative):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
-        """Returns new examples: the decoder applied to standard normal latent coordinates, which may differ from the
-        data's.
+        """Returns new examples: the decoder applied to standard normal draws, which may differ from the latent codes of
+        data.
         """
         with self.at_rest():
             return self.decode(self.noise(n, (self.latent,), self.generator(seed)))

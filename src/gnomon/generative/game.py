@@ -54,7 +54,7 @@ class AbstractGameUpdate(ABC):
 
     @abstractmethod
     def step(self, field: GameField, point: Tensor, lr: float, players: Sequence[slice]) -> Tensor:
-        """Returns the parameters of all players after one step."""
+        """Returns the parameters of all players of a game after one step of gradient descent."""
 
 
 @dataclass(frozen=True, slots=True)

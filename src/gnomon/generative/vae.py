@@ -122,7 +122,7 @@ def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) 
 
 
 def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
-    """Computes `gaussian_kl` without validating its inputs, which may be infinite during training."""
+    """Returns the KL divergence of each Gaussian coordinate from the standard normal, without checking the inputs."""
     return (mean.square() + log_variance.exp() - log_variance - 1) / 2  # (2)
 
 

@@ -202,7 +202,7 @@ def _time(run: Callable[[int, int], object], k1: int, k2: int) -> float:
 
 
 def _extrapolate(trials: np.ndarray, times: np.ndarray, wanted: np.ndarray) -> float:
-    """Extrapolates measured times to more points; never returns less than the time of the last trial.
+    """Extrapolates measured times of kernel computations to more points; at least the time of the last trial.
 
     See equation (1) of the module docstring.
     """

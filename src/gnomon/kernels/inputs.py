@@ -11,7 +11,7 @@ from gnomon.core.inputs.checks import as_numbers
 
 
 def points(x: Any, name: str, *, tokens: bool = False) -> Tensor:
-    """Converts a batch of inputs to a float64 tensor, or raises an error that says what is wrong.
+    """Converts a batch of inputs to a float64 tensor for a kernel, or raises an error that says what is wrong.
 
     Arrays and tables become tensors and float32 becomes float64 by themselves; what would change the data's meaning is
     refused. Whole numbers stay unchanged if the network takes ``tokens``.

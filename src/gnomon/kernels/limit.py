@@ -168,7 +168,7 @@ class Limit(Record):
         return self.plan(points(x, "x", tokens=takes_tokens(self.module))).program
 
     def plan(self, x: Tensor) -> LimitPlan:
-        """Returns the list of layers with a kernel formula for each layer, for inputs like x; cached until the module
+        """Returns the layers of the module with a kernel formula for each, for inputs like x; cached until the module
         changes.
         """
         return self._plans.plan(x)

@@ -74,7 +74,7 @@ class LimitPlan:
         return rule
 
     def pair_entries(self, *, tangent: bool) -> int:
-        """Returns how many numbers a kernel computation holds for one pair of points at its memory peak."""
+        """Returns how many numbers a kernel computation stores for one pair of points at its memory peak."""
         return self._peak(2 if tangent else 1)
 
     def activation_entries(self, *, numeric: bool = False) -> int:
@@ -89,7 +89,7 @@ class LimitPlan:
         )
 
     def point_entries(self) -> int:
-        """Returns how many numbers a kernel computation holds for one point at its memory peak."""
+        """Returns how many numbers a kernel computation stores for one point at its memory peak."""
         sizes = [0 if f is None else self._size(i, f) for i, f in enumerate(self.own)]
         return sum(sizes) + CLOSED_TEMPORARIES * max(sizes, default=0) + 1
 
@@ -128,7 +128,9 @@ def plan(
 def _forms(
     program: Program, rules: tuple[AbstractRule | DataRule, ...]
 ) -> tuple[tuple[bool, ...], tuple[bool | None, ...], tuple[int, ...]]:
-    """Finds which layers need covariances between all pairs of positions, and which only between equal positions."""
+    """Finds which layers need covariances between all pairs of positions (pixels, tokens), and which only between equal
+    ones.
+    """
     count = len(program.steps)
     full, own, last = [False] * count, [None] * count, [count] * count
     forms: list[bool | None] = list(own)

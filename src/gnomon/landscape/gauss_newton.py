@@ -234,7 +234,9 @@ def empirical_fisher(
 
 
 def _outer(slopes: Tensor, count: int) -> Middle:
-    """Returns a function that multiplies a vector by the mean of g g^T over random draws of g, for each example."""
+    """Returns a function that multiplies output vectors by the mean of g g^T over random draws of g, for each
+    example.
+    """
     flat = slopes.flatten(2) if slopes.dim() > 2 else slopes[..., None]
 
     def middle(u: Tensor) -> Tensor:

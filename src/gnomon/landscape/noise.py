@@ -169,7 +169,7 @@ def _estimate(squares: Tensor, products: Tensor, total: float, confidence: float
     n, whole = len(squares), squares.sum()
 
     def ratio(square: Tensor, mean: Tensor, m: int) -> Tensor:
-        """Returns the squared mean gradient over the gradient variance, for m examples."""
+        """Returns the squared norm of the mean gradient over the gradient's variance, for m examples."""
         return mean * (m - 1) / (square - m * mean)
 
     variance = float(whole - n * total) / (n - 1)

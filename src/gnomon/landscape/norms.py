@@ -56,8 +56,8 @@ class SolutionNorms(Result):
 
     @property
     def product(self) -> float:
-        """The product of the layers' spectral norms, which bounds the Lipschitz constant of a network with ReLU-like
-        activations.
+        """The product of the spectral norms of all layers, which bounds the Lipschitz constant of a chain of layers and
+        ReLUs.
         """
         return prod(w.spectral for w in self.weights.values())
 

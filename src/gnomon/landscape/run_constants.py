@@ -64,7 +64,9 @@ class RunConstants(Result):
 
     @property
     def verdict(self) -> str:
-        """A sentence with the safe step size and the constants of convergence theory along the run."""
+        """A sentence with the learning rates that are safe by convergence theory, and the constants measured along the
+        run.
+        """
         largest = max(self.smoothness)
         return (
             f"Along {len(self.losses)} models of the run the smoothness constant is at most {largest:.3g} (learning "

@@ -83,7 +83,7 @@ class SharpnessVariants(Result):
 
 
 class _Adaptive(AbstractOperator):
-    """The operator T A T for another operator A and a diagonal matrix T, as adaptive sharpness uses."""
+    """The operator T A T for an operator A and a diagonal matrix T, whose eigenvalues are a rescaled sharpness."""
 
     def __init__(self, operator: AbstractOperator, scale: Tensor) -> None:
         self._operator, self._scale = operator, scale

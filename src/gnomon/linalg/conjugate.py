@@ -1,4 +1,4 @@
-"""Solves linear systems with a positive definite operator by conjugate gradients.
+"""Solves linear systems with a positive definite operator (matrix-vector products only) by conjugate gradients.
 
     (A + damping I) x = b,      r_k = b - (A + damping I) x_k,      p_k conjugate:  p_i^T A p_j = 0          (1)
 

@@ -1,4 +1,4 @@
-"""Estimates the diagonal of an operator from products with random signs, with an interval for every entry.
+"""Estimates the diagonal of a matrix that is given only by products with vectors, with an interval for every entry.
 
     diag A = E[z * (A z)]      z of independent random signs, * entry by entry                        (1)
 

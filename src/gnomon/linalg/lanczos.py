@@ -1,4 +1,4 @@
-"""Computes eigenvalues and spectral density of a symmetric operator by Lanczos iteration, from products with vectors.
+"""Computes eigenvalues of a symmetric matrix that is given only by products with vectors (Lanczos iteration).
 
 m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal T with
 
@@ -71,7 +71,7 @@ class Eigenpairs(Result):
 
 @dataclass(frozen=True, slots=True)
 class SpectralDensity(Result):
-    """An approximation of an operator's eigenvalue distribution: points, and weights that sum to one.
+    """An approximation of a matrix's eigenvalue distribution: points, and weights that sum to one.
 
     ``starts`` is the number of random start vectors.
     """
@@ -156,7 +156,8 @@ class SpectralDensity(Result):
 def tridiagonal(
     operator: AbstractOperator, start: Float[Tensor, " n"], steps: int
 ) -> tuple[Float[Tensor, " m"], Float[Tensor, " m"], Float[Tensor, "n m"]]:
-    """Returns the Lanczos tridiagonal matrix of an operator (diagonal, off-diagonal) and the basis in which it holds.
+    """Returns the tridiagonal matrix (diagonal, off-diagonal) and the basis that Lanczos iteration gives for an
+    operator.
 
     Hypotheses: the operator is symmetric. When an invariant space is reached, beta is zero there and the next vector
     is random, orthogonal to all before, so that eigenvalues of any multiplicity are found.

@@ -44,7 +44,7 @@ class AbstractOperator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class DenseOperator(Record, AbstractOperator):
-    """A matrix in memory, used as an operator."""
+    """A matrix in memory, used as an operator that multiplies vectors."""
 
     matrix: Float[Tensor, "n n"]
 

@@ -1,4 +1,4 @@
-"""Estimates the trace of an operator from products with random vectors, with a confidence interval.
+"""Estimates the trace of a matrix that is given only by products with vectors, with a confidence interval.
 
     trace A = E[z^T A z]                       z of independent random signs                          (1)
     trace A = trace(Q^T A Q) + E[z^T P A P z]  Q spans A S for random S, P = I - Q Q^T                (2)

@@ -115,9 +115,7 @@ def _of_parameters(b: Builder, call: Call, weight: Any, bias: Any, fan_in: int) 
 
 
 def as_image(b: Builder, value: Random, call: Call) -> Random:
-    """Checks that a traced tensor has image layout (batch, channel, one axis per further dimension) and returns it
-    so.
-    """
+    """Returns a traced tensor in image layout (batch, channel, one axis per further dimension), or raises an error."""
     shape = lay.shape_of(value.layout)
     wanted = standard_image(shape)
     plain = [tuple(a.role for a in d) for d in value.layout]
@@ -133,7 +131,7 @@ def as_image(b: Builder, value: Random, call: Call) -> Random:
 
 
 def standard_image(shape: tuple[int, ...]) -> lay.Layout:
-    """Returns the layout that convolutions need: batch, channels, and one position axis per further dimension."""
+    """Returns the layout that convolutions need: batch, channels, and one axis of positions per further dimension."""
     positions = tuple((LayoutAxis(s, Role.POSITION),) for s in shape[2:])
     return ((LayoutAxis(shape[0], Role.BATCH),), (LayoutAxis(shape[1], Role.CHANNEL),), *positions)
 

@@ -1,4 +1,4 @@
-"""Converts self-attention to program steps: a value map, a fixed mixing of positions, an output map."""
+"""Converts self-attention to program steps: a map to values, a fixed mixing of the tokens, and an output map."""
 
 from gnomon.core.modules.attention import AttentionLayout
 from gnomon.program import layout as lay
@@ -10,7 +10,7 @@ from gnomon.program.values import Call, Fixed, Random
 
 
 def self_attention(b: Builder, call: Call) -> Random:
-    """Converts self-attention to program steps; with many heads its attention weights are fixed, so it mixes positions
+    """Converts self-attention to program steps; with many heads its attention weights are fixed, so it mixes tokens
     linearly.
     """
     form: AttentionLayout = call.module.attention_form

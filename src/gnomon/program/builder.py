@@ -85,8 +85,8 @@ class Builder:
         return Random(len(self.steps) - 1, layout)
 
     def account(self, path: str, where: str) -> None:
-        """Records that a parameter is used at ``where``; raises an error for a second use, because shared weights have
-        no limit.
+        """Records that a parameter is used at ``where``; raises an error for a second use, because the theory excludes
+        sharing.
         """
         owner, _, own_name = path.rpartition(".")
         named = []
@@ -248,7 +248,7 @@ class Builder:
         return self.emit(Sum(tuple(total.values())), sources, call.where, layout, gaussian=gaussian)
 
     def _join_mixes(self, total: dict[int, float], call: Call) -> None:
-        """Merges a h + b M h into one linear map (a I + b M) of the positions of h, as in graph networks with
+        """Merges a h + b M h into one linear map a I + b M of the nodes or pixels of h, as in graph networks with
         self-loops.
         """
         groups: dict[tuple[int, int], list[int]] = {}

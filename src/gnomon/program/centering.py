@@ -70,7 +70,7 @@ def zero_mean(b: Builder, source: int) -> bool:
 
 
 def centered_data(b: Builder, value: Random) -> Random:
-    """Returns a traced tensor with centered data: the mean over channels is subtracted from every data term."""
+    """Returns a traced tensor computed from centered data: the mean over the channels is subtracted from the data."""
     step = b.steps[value.source]
     if isinstance(step.op, Input) and not isinstance(step.op.function, Centered) and step.op.window is None:
         function = Centered(step.op.function, step.op.channel)

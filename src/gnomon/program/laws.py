@@ -50,7 +50,7 @@ Init = Literal["torch", "measured"] | Law | Mapping[str, Law]
 
 
 def torch_law(fan_in: int) -> Law:
-    """Returns the law by which PyTorch initializes Linear and Conv layers.
+    """Returns the standard deviations with which PyTorch initializes the weights and biases of Linear and Conv layers.
 
     See equation (2) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Converts products with matrices that are not parameters, which mix positions linearly, as in graph networks.
+"""Converts products with matrices that are not parameters and mix positions (tokens, nodes), as in graph networks.
 
     y[p] = sum_s M[p, s] h[s]                                                                             (1)
 
@@ -55,7 +55,9 @@ def product(b: Builder, call: Call) -> Any:
 
 
 def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int) -> Random:
-    """Adds a program step that multiplies the positions along one dimension of a tensor by a fixed matrix."""
+    """Adds a program step that multiplies the positions (pixels, tokens) along one dimension of a tensor by a fixed
+    matrix.
+    """
     value = b.flush(value, call)
     turned = dimension == len(value.layout) - 1  # Right multiplication h @ M is M^T applied along the last dimension.
     if dimension < 0 or {a.role for a in value.layout[dimension]} - {Role.POSITION}:
@@ -85,7 +87,7 @@ def _mix(b: Builder, call: Call, matrix: Fixed, value: Random, *, dimension: int
 
 
 def _blend_(b: Builder, call: Call, matrix: Fixed, value: Random, layout: lay.Layout, turned: bool) -> Random:
-    """Adds a program step that multiplies the positions of each sample by the sample's own matrix."""
+    """Adds a program step that multiplies the positions (tokens, nodes) of each sample by the sample's own matrix."""
     if len(lay.grid(value.layout)) != 1:
         raise b.unread(call, "multiplies a grid of several axes by data; (batch, positions, channels) has a rule")
     function = Matrices(extract(b.root, b.graph, matrix.node), turned)
@@ -165,7 +167,8 @@ def select_by_data(b: Builder, call: Call) -> Random | None:
 
 
 def _blend(b: Builder, call: Call, function: nn.Module, value: Random, layout: lay.Layout) -> Random:
-    """Adds a program step that multiplies each sample's positions by a matrix that a function computes from the data.
+    """Adds a step that multiplies each sample's positions (tokens, nodes) by a matrix that a function computes from
+    data.
 
     See equation (1) of the module docstring.
     """

@@ -211,7 +211,7 @@ class _Reader:
         return run
 
     def _radius_of_sum(self, node: fx.Node) -> Callable[..., Tensor]:
-        """Returns the function that adds interval radii for a sum or difference of tensors; constants have radius 0."""
+        """Returns the function that adds the interval radii (half widths) of summands; constants have radius 0."""
         moving = [n for n in dict.fromkeys(node.all_input_nodes) if n in self.places]
         counts = [sum(arg is n for arg in node.args) for n in moving]
         shape = tuple(node.meta["result"].shape[1:])
@@ -259,8 +259,8 @@ def _layer(layer: nn.Module, inputs: tuple[int, ...], where: str) -> PiecewiseLi
 
 
 def _absolute(layer: nn.Module) -> Callable[..., Tensor]:
-    """Returns the function r -> |A| r of an affine layer A x + b, which maps interval radii of inputs to output
-    radii.
+    """Returns the function r -> |A| r of an affine layer A x + b, which maps half widths of input intervals to output
+    ones.
     """
     if isinstance(layer, nn.Linear):
         return lambda r: F.linear(r, layer.weight.abs())

@@ -1,4 +1,4 @@
-"""Converts linear maps of positions (average pooling, means, sums, upsampling) to one matrix per position axis.
+"""Converts linear maps of positions (pixels, tokens), such as average pooling and means, to one matrix per axis.
 
 The matrix is found by running torch's own one-dimensional call on the identity, so torch's conventions (padding,
 ceil_mode, count_include_pad, uneven adaptive windows) hold by construction.
@@ -138,7 +138,7 @@ def mean(b: Builder, call: Call) -> Random:
 
 
 def mix(b: Builder, call: Call, value: Random, matrices: list[Tensor], shape: tuple[int, ...]) -> Random:
-    """Adds a program step with a linear map of positions, given by one matrix per position axis."""
+    """Adds a program step with a linear map of positions (pixels, tokens), given by one matrix per axis."""
     elements: list[Tensor | None] = [None] * len(lay.position_axes(value.layout, 1))
     layout = (*value.layout[:2], *(((LayoutAxis(s, Role.POSITION),)) for s in shape[2:]))
     gaussian = b.steps[value.source].gaussian

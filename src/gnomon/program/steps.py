@@ -145,7 +145,7 @@ class FixedPositionMap:
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """Program step that reorders positions: position s of the output is position ``index[s]`` of the input."""
+    """Program step that reorders positions (pixels, tokens): output position s is input position ``index[s]``."""
 
     index: Tensor
     shape: tuple[int, ...]
@@ -169,7 +169,7 @@ class Concat:
 
 @dataclass(frozen=True, slots=True)
 class StackBranches:
-    """Program step that concatenates the positions of several branches along one axis."""
+    """Program step that concatenates the positions (pixels, tokens) of several branches along one axis."""
 
     axis: int
 
@@ -193,7 +193,7 @@ class Dropout:
 
 @dataclass(frozen=True, slots=True)
 class DeterministicAttention:
-    """Program step with softmax attention whose logits are not random in the infinite-width limit."""
+    """Program step with softmax attention whose logits become deterministic in the infinite-width limit."""
 
     weights: Weights
 
@@ -211,7 +211,7 @@ class MultiheadAttention:
 
 @dataclass(frozen=True, slots=True)
 class DataPositionMap:
-    """Program step that multiplies each sample's positions by a matrix that the second input holds for the sample."""
+    """Program step that multiplies each sample's positions (tokens, nodes) by a matrix that the second input holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Indicators(nn.Module):
 
 
 class Places(nn.Module):
-    """A module that returns one-hot rows for all positions, the same for every sample: (n, positions, positions)."""
+    """A module that returns an identity matrix, one one-hot row per position, for every sample."""
 
     def __init__(self, count: int) -> None:
         super().__init__()

@@ -73,7 +73,7 @@ class Preflight(Result):
 
     @property
     def gradients_are_masked(self) -> bool:
-        """Returns whether gradients are masked: attacks that use gradients fail although the network is not robust."""
+        """Returns whether gradients are masked (unusable), so that failed gradient attacks do not show robustness."""
         return any(p.statement == GRADIENT_PREMISE for p in self.failed_assumptions)
 
     @property
@@ -98,7 +98,7 @@ class Preflight(Result):
         )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots one bar per assumption: 1 if it holds, 0 if it fails."""
+        """Plots one bar per assumption of the robustness measurement: 1 if it holds, 0 if it fails."""
         bars = Bars("holds", [p.statement for p in self.premises], [float(p.holds is not False) for p in self.premises])
         return (
             Plot(

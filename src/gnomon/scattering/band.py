@@ -1,4 +1,4 @@
-"""Groups of wavelets with equal resolution, and the local averages after them, prepared for a scattering transform.
+"""Records that a scattering transform precomputes: groups of wavelets of one resolution, and the averages after them.
 
 All numbers are kept in float64 and are cast once for each dtype and device in which signals come.
 """
@@ -18,7 +18,7 @@ NEGLIGIBLE_SHARE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Average2d(Record):
-    """A local Gaussian average of images u, computed as the matrix product ``rows @ u @ columns.T``."""
+    """Local averaging of images by a Gaussian window, as the matrix product ``rows @ u @ columns.T`` for images u."""
 
     rows: Tensor
     columns: Tensor
@@ -33,14 +33,16 @@ class Average2d(Record):
         return self.rows @ (u @ self.columns.mT)
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average2d":
-        """Returns a copy of the average in another dtype and on another device; negligible weights become zero."""
+        """Returns a copy of the averaging matrices in another dtype and on another device; negligible weights become
+        zero.
+        """
         rows, columns = (m.where(m.abs() > least(dtype) * m.abs().max(), 0.0) for m in (self.rows, self.columns))
         return Average2d(rows.to(device, dtype), columns.to(device, dtype))
 
 
 @dataclass(frozen=True, slots=True)
 class Average1d(Record):
-    """A local Gaussian average of one-dimensional signals, computed as matrix products over blocks of samples."""
+    """Local averaging of one-dimensional signals by a Gaussian window, as matrix products over blocks of samples."""
 
     pieces: Tensor
     blocks: Tensor
@@ -56,7 +58,7 @@ class Average1d(Record):
         return products.flatten(1)[:, self.blocks].sum(-1)[:, None]
 
     def cast(self, dtype: torch.dtype, device: torch.device) -> "Average1d":
-        """Returns a copy of the average in another dtype and on another device."""
+        """Returns a copy of the averaging matrices in another dtype and on another device."""
         return Average1d(self.pieces.to(device, dtype), self.blocks.to(device))
 
 
@@ -122,7 +124,9 @@ class BandPlan(Record):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Returns the number of scattering paths, the height and the width of the output coefficients."""
+        """Returns the number of coefficients per position, and the height and width of the scattering transform's
+        output.
+        """
         paths = 1 + sum(band.count * (1 + sum(b.count for b in band.after)) for band in self.bands)
         return paths, *self.average.shape
 
@@ -153,7 +157,9 @@ def band_of(
 
 
 def least(dtype: torch.dtype) -> float:
-    """Returns the fraction of the largest value below which filter values are negligible in a dtype."""
+    """Returns the fraction of the largest filter value below which filter values are dropped as negligible in
+    a dtype.
+    """
     return max(NEGLIGIBLE_SHARE, torch.finfo(dtype).eps / 8)
 
 

@@ -17,7 +17,8 @@ __all__ = ["DeformationSensitivity", "deformation_sensitivity", "fourier_modulus
 
 @dataclass(frozen=True, slots=True)
 class DeformationSensitivity(Result):
-    """Result: how much a representation changes under dilations of the input, a table (frequencies, warps).
+    """Result: how much a representation changes if its input is dilated, a table (input frequencies, dilation
+    strengths).
 
     ``growth`` is the exponent with which it grows with frequency: 0 for a stable representation, 1 for the modulus of
     the Fourier transform.
@@ -37,7 +38,9 @@ class DeformationSensitivity(Result):
 
     @property
     def spread(self) -> float:
-        """The largest sensitivity to deformation over frequencies divided by the smallest, for the smallest warp."""
+        """The largest sensitivity to dilation over input frequencies divided by the smallest, for the weakest
+        dilation.
+        """
         return float(self.sensitivity[:, 0].max() / self.sensitivity[:, 0].min())
 
     @property
@@ -50,7 +53,7 @@ class DeformationSensitivity(Result):
         return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the sensitivity to deformations over the input's frequency, one line for each warp."""
+        """Plots the sensitivity to dilation over the input's frequency, one line for each strength of the dilation."""
         lines = tuple(
             Line(f"warp {float(warp):.3g}", self.frequencies, self.sensitivity[:, k])
             for k, warp in enumerate(self.warps)

@@ -70,7 +70,7 @@ def _write(a, place, z):
 
 @njit(**INNER)
 def _turn(a, place, z, w, at, turn):
-    """Writes the complex number z times a root of unity."""
+    """Writes the complex number z times a root of unity, as a step of a Fourier transform."""
     if turn:
         c, d = spread(a, w[at + 2 * turn]), spread(a, w[at + 2 * turn + 1])
         z = z[0] * c - z[1] * d, z[0] * d + z[1] * c

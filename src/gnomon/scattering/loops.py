@@ -72,7 +72,7 @@ def modulus(z: Any, u: Any) -> None:
 
 @_compile_on_first_use
 def average_moduli(z: Any, weights: Any, keep: bool, u: Any, sums: Any) -> None:
-    """Computes weighted sums over rows of |z| for wavelet outputs z: sums[i, o] = sum_r weights[o, r] |z[i, r]|.
+    """Computes weighted sums over rows of the moduli |z| of wavelet outputs z, which averages them locally.
 
     The moduli stay in u (count, m_1, m_2) if they are kept; otherwise u has one row, for all in turn.
     """

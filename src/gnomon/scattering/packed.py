@@ -106,7 +106,7 @@ class _Writer:
         return len(self.sides) - 1
 
     def window(self, weights: np.ndarray) -> int:
-        """Writes an averaging matrix: its values, and the first and last nonzero column of each row."""
+        """Writes a local averaging matrix: its values, and the first and last nonzero column of each row."""
         seen = weights != 0
         reach = np.stack([seen.argmax(1), weights.shape[1] - seen[:, ::-1].argmax(1)], 1)
         self.windows.append((*weights.shape, self.write(weights), self.write(reach)))

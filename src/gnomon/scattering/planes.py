@@ -156,7 +156,7 @@ def _down(a, band, sides, windows, numbers, places, keep, free, out):
 
 @njit(**INNER)
 def _average(a, line, numbers, places, window, output):
-    """Returns the weighted sum over a line of numbers for one output, in four independent partial sums."""
+    """Returns the weighted sum over a line of numbers for one output, as local averaging needs it."""
     ends, w = window.reach + 2 * output, window.weights + output * window.size
     first, last = places[ends], places[ends + 1]
     s0, s1, s2, s3 = spread(a, 0.0), spread(a, 0.0), spread(a, 0.0), spread(a, 0.0)

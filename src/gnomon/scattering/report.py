@@ -120,7 +120,7 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
 
 
 def _mirror(energy: np.ndarray) -> np.ndarray:
-    """Returns the filters' energy at the opposite frequencies."""
+    """Returns the energy of filters at the opposite frequencies."""
     axes = tuple(range(1, energy.ndim))
     return np.roll(np.flip(energy, axes), 1, axes)
 

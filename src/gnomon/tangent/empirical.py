@@ -157,7 +157,7 @@ def _shares(
 
 
 def _probe(f: PureFunction, x: Inputs) -> tuple[Probe, bool]:
-    """Runs three examples once, with images in channels-last layout if the module accepts it, for speed.
+    """Runs the network on three examples, with images in channels-last layout if the module accepts it, for speed.
 
     Convolutions run faster so, and their neighborhoods are runs of channels; a module that calls ``view`` on an image
     may raise, and then gets its inputs as they came.

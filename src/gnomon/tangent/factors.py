@@ -27,7 +27,7 @@ from gnomon.tangent.layout import ExampleLayout
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Per-example gradients of a weight matrix as products of activations and output gradients."""
+    """Gradients of single examples with respect to a weight matrix, as products of activations and output gradients."""
 
     saved: Tensor
     inputs: Callable[[ExampleLayout], Tensor]
@@ -36,7 +36,7 @@ class Matrix:
     kernel: tuple[int, ...] = ()  # shape of a convolution's kernel, whose inputs have the order (kernel, channel)
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Whether the first axis of the weight's input holds the examples, as this product form needs."""
+        """Whether this gradient formula works if the examples are on the given axis: only if it is the first axis."""
         return layout.axis == 0
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """Per-example gradients of a vector parameter such as a bias; ``gain`` is the factor that multiplies the vector."""
+    """Gradients of single examples with respect to a vector such as a bias; ``gain`` is what multiplies the vector."""
 
     saved: Tensor | None
     axes: tuple[int, ...]
@@ -60,7 +60,9 @@ class Vector:
     factor: float = 1.0
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Whether all examples use the same vector, so that no axis of the vector holds the examples."""
+        """Whether this gradient formula works if the examples are on the given axis: not if the vector lies along the
+        axis.
+        """
         return layout.axis not in self.axes
 
     def per_example(self, layout: ExampleLayout, g: Tensor) -> Tensor:
@@ -77,14 +79,16 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Per-example gradients of an embedding table with ``rows`` rows; padding entries have no gradient."""
+    """Gradients of single examples with respect to an embedding table; padding entries have no gradient."""
 
     saved: Tensor
     padding: int
     rows: int
 
     def allows(self, layout: ExampleLayout) -> bool:
-        """Returns whether the tensor of looked-up indices has the axis that holds the examples."""
+        """Whether this gradient formula works if the examples are on the given axis: the index tensor must have the
+        axis.
+        """
         return layout.axis < self.saved.dim()
 
     def indices(self, layout: ExampleLayout) -> Tensor:

@@ -1,4 +1,4 @@
-"""Finds convolutions that affect the outputs only through one pooled value per channel, for which kernels are cheaper.
+"""Finds convolutions that affect the outputs only through one pooled value per channel, to compute the NTK faster.
 
 When each unit of a convolution passes through elementwise operations and is then pooled over all positions,
 z_ic = pool_t phi(h_ict), every output o depends on it through z alone, so its gradient factors:
@@ -50,8 +50,8 @@ def consumers(graph: list[Node]) -> dict[Node, list[Node]]:
 
 
 def gate(node: Node, users: dict[Node, list[Node]]) -> GradientEdge | None:
-    """Returns the graph edge of a convolution's pooled value if the outputs depend on the convolution through it
-    only.
+    """Returns the autograd edge of a convolution's pooled value if the outputs depend on the convolution only through
+    it.
     """
     shape = tuple(node._input_metadata[0].shape)
     while len(users.get(node, ())) == 1:

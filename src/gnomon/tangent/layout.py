@@ -57,7 +57,7 @@ class ExampleLayout:
         return t.unflatten(self.axis, (self.before, n, self.after)).movedim(self.axis + 1, 0)
 
     def fits(self, t: Tensor, n: int) -> bool:
-        """Whether the axis of a tensor has the right size for n examples."""
+        """Whether a tensor's axis has the right size to hold n examples."""
         return self.axis < t.dim() and t.shape[self.axis] == n * self.positions
 
 

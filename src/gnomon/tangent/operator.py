@@ -1,4 +1,4 @@
-"""Multiplies vectors by J J^T or J^T J, with J the Jacobian of the outputs by the parameters, without storing matrices.
+"""Multiplies vectors by J J^T or J^T J without storing them; J is the Jacobian of outputs with respect to parameters.
 
 With J the Jacobian of all n k outputs with respect to all p parameters,
 

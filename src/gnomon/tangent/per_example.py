@@ -97,9 +97,7 @@ def gated_kernel(
 
 
 def _unit_sums(h: Pieces, a: Pieces, part: slice, bias: bool) -> Tensor:
-    """Returns each example's activations summed over positions with pooling gradients as weights, for a slice of
-    units.
-    """
+    """Returns for each example sums over positions of activations times pooling gradients, for a slice of units."""
     groups, d = a[0].shape[1], a[0].shape[3]
     sums = _example_gradients(h, a, part).unflatten(1, (groups, -1, d)).flatten(1, 2)
     if bias:

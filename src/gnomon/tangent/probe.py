@@ -48,7 +48,7 @@ class Probe:
 
     @cached_property
     def factors(self) -> list[Factors | None]:
-        """For each use of a parameter, the product form of its gradient; None if no rule covers the operation."""
+        """For each use of a parameter, the formula of its gradient; None if no rule covers the operation."""
         return [factors_of(use.node, use.slot, use.argument_shape) for use in self.uses]
 
     def bytes(self) -> tuple[int, int]:

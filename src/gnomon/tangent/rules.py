@@ -19,7 +19,7 @@ Recorded = Any
 
 
 def factors_of(node: Recorded, slot: int, parameter: tuple[int, ...]) -> Factors | None:
-    """Returns the product form of the gradient of a parameter that an operation received as argument ``slot``.
+    """Returns the formula of a parameter's gradient (activations times gradients) in an operation; None if unknown.
 
     Cost: none; factors are computed from what autograd saved when they are used.
 
@@ -74,7 +74,7 @@ def _convolution(node: Recorded, slot: int, shape: tuple[int, ...]) -> Factors |
 
 
 def patches(x: Tensor, groups: int, kernel: tuple[int, ...], padding: tuple, stride: tuple, dilation: tuple) -> Tensor:
-    """The input patches of a convolution, (n, groups, positions, features), with features ordered (kernel, channel).
+    """Returns the input patches of a convolution, (n, groups, positions, features), features ordered (kernel, channel).
 
     Channels come last in memory, so that the copy moves runs of channels and products read contiguous rows.
 

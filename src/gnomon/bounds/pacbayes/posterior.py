@@ -66,7 +66,9 @@ class GaussianWeights:
     @classmethod
     @names_call("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
-        """Returns a Gaussian distribution around the module's weights, with posterior equal to prior."""
+        """Returns a distribution over weights with equal prior and posterior: a Gaussian around the module's
+        weights.
+        """
         prefix_of = [(name, part) for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)]
         means, stds, scales = {}, {}, {}
         for prefix, part in prefix_of:

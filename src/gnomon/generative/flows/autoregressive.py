@@ -72,7 +72,9 @@ class MaskedNetwork(nn.Module):
         self.register_buffer(f"mask{layers}", (last[:, None] > degrees[-1][None, :]).float() / calm)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the outputs for each coordinate, computed only from the coordinates before it."""
+        """Returns the network's outputs for each coordinate of a point, computed only from the coordinates
+        before it.
+        """
         n, d = x.shape
         for i, (weight, bias, faster) in enumerate(zip(self.weights, self.biases, self.faster, strict=True)):
             x = linear(x, weight * getattr(self, f"mask{i}"), faster * bias)

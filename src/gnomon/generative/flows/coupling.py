@@ -1,4 +1,4 @@
-"""Coupling maps, a kind of invertible map: half of the coordinates stay fixed and decide how the other half changes.
+"""Coupling maps, a kind of invertible map: part of the coordinates stay fixed and decide how the others change.
 
     x_A = z_A,    x_B = z_B exp(s(z_A)) + t(z_A),    log |det| = sum s                                     (1)
 
@@ -90,7 +90,7 @@ class AbstractCoupling(AbstractTransform):
 
 
 class Coupling(AbstractCoupling):
-    """Invertible map that scales and shifts half of the coordinates by amounts computed from the other half.
+    """Invertible map that scales and shifts part of the coordinates by amounts computed from the others.
 
     See equation (1) of the module docstring.
 

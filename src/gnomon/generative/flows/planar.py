@@ -63,7 +63,7 @@ class PlanarTransform(AbstractTransform):
 
 @torch.no_grad()
 def _root(product: Tensor, target: Tensor) -> Tensor:
-    """Solves for the inverse of a planar map by bisection."""
+    """Solves for the inverse of a planar map (one layer of a normalizing flow) by bisection."""
     low, high = target - product.abs() - 1e-3, target + product.abs() + 1e-3
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2

@@ -67,7 +67,7 @@ def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -
 
 
 def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
-    """Runs `rational_spline` for numbers that are already validated."""
+    """Applies a monotone spline to each number, without checking the numbers first."""
     inside, u = x.abs() < bound, x.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(u, options, 0)
     w = (u - p.x) / p.width
@@ -77,7 +77,7 @@ def spline(x: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]
 
 
 def spline_inverse(y: Tensor, options: Tensor, *, bound: float) -> tuple[Tensor, Tensor]:
-    """Runs `rational_spline_inverse` for numbers that are already validated."""
+    """Applies the inverse of a monotone spline to each number, without checking the numbers first."""
     inside, v = y.abs() < bound, y.clamp(-bound, bound) / (2 * bound) + 0.5
     p = _piece(v, options, 1)
     up = v - p.y
@@ -145,7 +145,7 @@ def _piece(value: Tensor, options: Tensor, side: int) -> _Piece:
 
 
 class SplineCoupling(AbstractCoupling):
-    """Invertible map that transforms half of the coordinates by splines computed from the other half.
+    """Invertible map that transforms part of the coordinates by splines computed from the others.
 
     See equation (1) of the module docstring.
     The network returns 3 bins - 1 numbers for each changing coordinate. The fixed coordinates pass through splines as

@@ -50,7 +50,7 @@ class GeneratorGradients(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether the generator still receives a gradient."""
+        """States whether the generator of a GAN still receives a gradient from the discriminator."""
         sizes = f"{self.minimax:.2g} with the minimax loss, {self.non_saturating:.2g} with the non-saturating one"
         return (
             f"The discriminator gives generated samples a probability of {self.mean_probability:.2g} of being "
@@ -123,7 +123,7 @@ class GradientEstimators(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares the variances of both estimators in one sentence."""
+        """Compares the variances of the reparametrized and the score-function gradient estimators in one sentence."""
         return (
             f"The score-function estimator (REINFORCE) needs {self.ratio:.3g} times as many draws as the "
             "reparametrized gradient for the same variance."

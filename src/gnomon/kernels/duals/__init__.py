@@ -1,4 +1,4 @@
-"""Computes duals of activations phi: Gaussian expectations such as E[phi(u) phi(v)]. Each file has one activation.
+"""Computes expectations such as E[phi(u) phi(v)] over Gaussian u, v for activations phi (the duals), one per file.
 
 Lives here: the contract (base), closed forms, and quadrature for every other elementwise function.
 Does not live here: which activation a module uses (program), what a layer does with its dual (rules).

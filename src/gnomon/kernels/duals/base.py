@@ -50,8 +50,8 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the activation phi and Gaussian u, v with variances a, b and covariance
-        c.
+        """Returns E[u phi'(u) v phi'(v)] for the activation phi and Gaussian u, v, which a trainable gain adds to the
+        NTK.
         """
 
     @abstractmethod

@@ -19,7 +19,7 @@ DTYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class CompiledPlan(ABC):
-    """Interface of a kernel computation that compiled loops can run for one network."""
+    """Interface of compiled loops that compute the infinite-width kernels of one network."""
 
     @abstractmethod
     def run(

@@ -1,4 +1,5 @@
-"""Computes a kernel matrix in pieces of a few hundred entries, running all layers on a piece while it is in the cache.
+"""Computes a kernel matrix in small pieces: all layers run on a piece of a few hundred entries while it is in the
+cache.
 
 One register holds, for RUN entries of one row, their half squared distances e and their tangents T. Statistics of the
 points are rows of one table: a number for the row's point, a vector for the run's points.
@@ -107,9 +108,7 @@ def _instruction(ins, numbers, k, x, y, i, j, n, mirror, regs):
 
 @njit(**INNER)
 def _series(e, t, x, y, numbers, regs):
-    """Evaluates the power series that gives the kernel after an activation; the last two registers are its
-    workspace.
-    """
+    """Evaluates the power series that gives a kernel after an activation; the last two registers are working memory."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[0], x[1], y[0], y[1], rho, value, slope)

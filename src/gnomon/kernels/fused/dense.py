@@ -36,7 +36,7 @@ MIN_FLOAT32_VARIANCE = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two sets of points of a kernel: scaled features, whose products are second moments, and statistics per
+    """One of the two sets of points of a kernel matrix: scaled features, and statistics such as variances for each
     point.
     """
 

@@ -13,7 +13,7 @@ from gnomon.core.machine.loops import INNER, use_wide_vectors
 
 @njit(**INNER)
 def index(high, width, dy, dx):
-    """Returns the index of the displacement (dy, dx) between two positions in a table of all displacements."""
+    """Returns the index of the displacement (dy, dx) between two pixels in a table of all displacements."""
     return (dy + high - 1) * (2 * width - 1) + dx + width - 1
 
 
@@ -27,7 +27,7 @@ def extent(size, d, wraps):
 
 @njit(**INNER)
 def box(source, ins, dy, dx, tag, vx, vy, room, e, t, u):
-    """Computes row u of a convolution's effect on covariances: sums of shifted entries over the convolution kernel.
+    """Computes row u of a convolution's effect on covariances between pixels: sums over the convolution window.
 
     Padded rows are made when the first sum needs them: rows come in order, and what they share is still in the cache.
     """
@@ -137,7 +137,7 @@ def _wrap(source, row, u, w, width, left, lanes):
 
 @njit(**INNER)
 def pool(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds covariances at one displacement to the (up to four) displacements of the pooled grid to which they
+    """Applies pooling: adds covariances at one pixel displacement to the pooled displacements to which they
     contribute.
     """
     wraps, lanes = ins[17] == 1, len(tag)
@@ -183,8 +183,8 @@ def _blocks(source, of, target, k, begin, end, tag, weight):
 
 @njit(**INNER)
 def flat(source, ins, dy, dx, tag, out, out_at, weight):
-    """Adds the mean covariance over all positions to the output of a flattening layer, if the displacement (dy, dx) is
-    zero.
+    """Applies flattening: adds the mean covariance over all pixels to the output, if the displacement (dy,
+    dx) is zero.
     """
     if dy != 0 or dx != 0:
         return

@@ -55,8 +55,8 @@ class PlaneProgram:
 
 @dataclass(frozen=True, slots=True)
 class StageCode:
-    """The code of one stage of compiled loops: operations, their numbers, and the indices of their statistics and
-    numbers.
+    """The instructions of one stage of compiled loops: operation codes, constants, and the places of their
+    statistics.
     """
 
     ops: list[int]
@@ -94,7 +94,7 @@ class Runner:
 
     @property
     def flat(self) -> bool:
-        """Whether the computation has two stages and needs equal image positions only, which allows a faster loop."""
+        """Whether covariances are needed only between equal pixels of two images, which allows a faster loop."""
         return len(self.planes) == 2 and all(len(d) == 1 for d in self.planes)
 
     def room(self) -> dict[str, np.ndarray]:
@@ -194,7 +194,7 @@ def _self(programme: PlaneProgram, runner: Runner, x: Tensor, room: dict[str, np
 def _item(
     plan: LimitPlan, item: st.Item, own: dict[int, Tensor], x: Tensor, left: np.ndarray, runner: Runner, g: int
 ) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
-    """Returns operation, statistics and numbers of one layer instruction, and stores the layer's variances in
+    """Returns the instruction of one layer for compiled loops (operation, statistics, constants) and updates
     ``own``.
     """
     i = item.step

@@ -65,7 +65,7 @@ def _pair(kink: Instruction, layer: Instruction) -> bool:
 
 
 def _after(rho: float, share: Tensor) -> float:
-    """Returns the smallest possible correlation of two points after a ReLU and an affine layer, given it is rho before.
+    """Returns the smallest correlation that two points can have after a ReLU and an affine layer, if it was rho before.
 
     See equation (1) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Computes kernels of convolutional networks for many pairs of images at once; each vector lane holds one pair.
+"""Computes kernels of convolutional networks for several image pairs at once, one pair in each lane of a CPU vector.
 
 Images that occur twice are computed once, so that duplicates are exact. In float32, pairs of nearly equal images are
 computed again in float64: after a pooling their distance is a difference of larger numbers. Without one, distances are
@@ -39,7 +39,7 @@ class Work:
 
     @classmethod
     def of(cls, programme: PlaneProgram, found: Statistics, dtype: type) -> "Work":
-        """Converts layer instructions and image statistics to one floating-point precision."""
+        """Converts the instructions and image statistics of a kernel computation to one floating-point precision."""
         runner = Runner(programme, dtype, alone=False)
         codes = [programme.code(p, t, runner.lanes) for p, t in zip(programme.stages.parts, found.codes, strict=True)]
         return cls(
@@ -202,7 +202,9 @@ def _by_rows(fast: Work, sides: tuple[np.ndarray, np.ndarray], finish: Any, room
 
 
 def _pairs(number: np.ndarray, width: int, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the image pairs (i, j) with these numbers: row by row, below the diagonal if the kernel is symmetric."""
+    """Converts running numbers of image pairs to pairs (i, j): row by row, below the diagonal if the kernel is
+    symmetric.
+    """
     if not symmetric:
         return number // width, number % width
     i = ((np.sqrt(8.0 * number + 1) + 1) / 2).astype(np.int64)

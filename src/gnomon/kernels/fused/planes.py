@@ -1,4 +1,4 @@
-"""Computes covariances between position p of one image and position p + d of another, one displacement d at a time.
+"""Computes covariances between pixel p of one image and pixel p + d of another, one displacement d at a time.
 
 A convolution moves both positions by the same amount, so it acts on each plane separately, as a box filter; so does
 everything else
@@ -40,7 +40,8 @@ from gnomon.kernels.fused.opcodes import (
 
 @compile_on_first_use
 def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at, regs, room, runs):
-    """Runs the layer instructions of one stage on covariances between images, for every displacement between positions.
+    """Runs the layer instructions of one stage on covariances between two images, for every displacement between
+    pixels.
 
     A row of ``code`` is: operation, target, source, first statistic, first number, grid before (2), grid after (2),
     kernel (2), stride (2), dilation (2), padding before (2), wraps, store. ``kept`` and ``out`` hold the planes at the
@@ -177,7 +178,9 @@ def _runs(high, width, dy, dx, wraps, lanes, table):
 
 @njit(**INNER)
 def _convolve(ins, numbers, dy, dx, tag, x, y, out, out_at, regs, room, table):
-    """Applies a convolution to covariances at one displacement; with a stride, the result belongs to the next stage."""
+    """Applies a convolution to covariances at one pixel displacement; with a stride, the result is for the
+    next stage.
+    """
     wraps = ins[17] == 1
     if dy % ins[11] or dx % ins[12]:
         return
@@ -238,7 +241,7 @@ def _elementwise(op, runs, x, y, st, grid, numbers, e, t, regs, k, own):
 
 @njit(**INNER)
 def _series(e, t, x, y, grid, numbers, regs):
-    """Evaluates the power series that gives covariances after an activation, at one displacement between positions."""
+    """Evaluates the power series that gives covariances after an activation, at one displacement between pixels."""
     n, last = len(e), len(regs) - 1
     rho, value, slope = regs[last, 0, :n], regs[last, 1, :n], regs[last - 1, 0, :n]
     do.correlation(e, x[:n], x[grid : grid + n], y[:n], y[grid : grid + n], rho, value, slope)

@@ -36,7 +36,7 @@ def _at(values, q):
 
 @njit(**INNER)
 def affine(e, t, ua, ub, w2, a):
-    """Updates half squared distances e and tangent kernels t of many pairs of points for an affine layer.
+    """Applies an affine layer to the kernels of many pairs of points: half squared distances e and tangent kernels t.
 
     See equation (1) of the module docstring.
     """
@@ -49,7 +49,7 @@ def affine(e, t, ua, ub, w2, a):
 
 @njit(**INNER)
 def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
-    """Updates half squared distances e and tangent kernels t of many pairs of points for a piecewise linear activation.
+    """Applies a piecewise linear activation to the kernels of many pairs: half squared distances e, tangent kernels t.
 
     See equation (2) of the module docstring.
     """
@@ -63,8 +63,8 @@ def piecewise_linear_step(e, t, sa, ra, sb, rb, p, q2, k):
 
 @njit(**INNER)
 def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Updates half squared distances e and tangent kernels t of pairs of points for an activation with a trained slope
-    (PReLU).
+    """Applies an activation with trained slope (PReLU) to the kernels of pairs: half squared distances e, tangent
+    kernels t.
 
     See equation (3) of the module docstring.
     """
@@ -82,7 +82,7 @@ def trained_slope_step(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Updates half squared distances e and tangent kernels t of many pairs of points for the activation erf.
+    """Applies the activation erf to the kernels of many pairs: half squared distances e and tangent kernels t.
 
     See equation (4) of the module docstring.
     """
@@ -96,7 +96,7 @@ def erf(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
-    """Updates half squared distances e and tangent kernels t of many pairs of points for the sign function.
+    """Applies the sign function to the kernels of many pairs: half squared distances e and tangent kernels t.
 
     See equation (4) of the module docstring.
     """
@@ -111,8 +111,7 @@ def sign(e, t, sa, ra, ha, sb, rb, hb, numbers, k):
 
 @njit(**INNER)
 def correlation(e, ra, ha, rb, hb, rho, value, slope):
-    """Computes the correlations of pairs of points, clipped to [-1, 1], in which the power series of an activation is
-    written.
+    """Computes the correlations of pairs of points, clipped to [-1, 1], for the power series of an activation's kernel.
 
     See equation (7) of the module docstring.
     """
@@ -126,7 +125,8 @@ def correlation(e, ra, ha, rb, hb, rho, value, slope):
 
 @njit(**INNER)
 def horner(rho, value, slope, first, second):
-    """Adds one term to the power series of an activation and to the derivative of the series, by Horner's rule.
+    """Adds one term to the power series of an activation's kernel and to the derivative of the series, by Horner's
+    rule.
 
     See equation (7) of the module docstring.
     """
@@ -138,7 +138,7 @@ def horner(rho, value, slope, first, second):
 
 @njit(**INNER)
 def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
-    """Converts the sum of an activation's power series to half squared distances e and tangent kernels t.
+    """Converts the summed power series of an activation's kernel to half squared distances e and tangent kernels t.
 
     See equation (7) of the module docstring.
     """
@@ -150,7 +150,7 @@ def add_bias_and_gain(e, t, value, slope, ra, ha, rb, hb, bias):
 
 @njit(**INNER)
 def normalize(e, t, la, ga, lb, gb):
-    """Updates half squared distances e and tangent kernels t of many pairs of points for a normalization layer.
+    """Applies a normalization layer to the kernels of many pairs: half squared distances e and tangent kernels t.
 
     See equation (5) of the module docstring.
     """
@@ -163,7 +163,8 @@ def normalize(e, t, la, ga, lb, gb):
 
 @njit(**INNER)
 def dropout(e, t, ha, hb, excess, own, k):
-    """Updates half squared distances e and tangent kernels t for dropout; ``own`` marks pairs of a point with itself.
+    """Applies dropout to the kernels of many pairs: half squared distances e, tangent kernels t; ``own`` marks equal
+    points.
 
     See equation (6) of the module docstring.
     """
@@ -176,7 +177,7 @@ def dropout(e, t, ha, hb, excess, own, k):
 
 @njit(**INNER)
 def scale(e, t, weight):
-    """Multiplies half squared distances e and tangent kernels t of many pairs of points by a weight."""
+    """Multiplies the kernels of many pairs by a weight: half squared distances e and tangent kernels t."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] = weight * e[q]
@@ -185,7 +186,7 @@ def scale(e, t, weight):
 
 @njit(**INNER)
 def add(e, t, e2, t2, weight):
-    """Adds a multiple of another branch (e2, t2) to half squared distances e and tangent kernels t."""
+    """Adds a multiple of another branch's kernels (e2, t2) to half squared distances e and tangent kernels t."""
     use_wide_vectors()
     for q in range(len(e)):
         e[q] += weight * e2[q]

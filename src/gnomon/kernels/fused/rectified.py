@@ -53,7 +53,9 @@ _acute, _quarter, _eighth = _layer(angles), _layer(quarter_angles), _layer(eight
 
 
 def relu_entries(e, t, sa, ra, ua, sb, rb, ub, numbers, k):
-    """Updates half squared distances e and tangent kernels t for a ReLU and the affine layer after it."""
+    """Applies a ReLU and the next affine layer to the kernels of many pairs: half squared distances e, tangent kernels
+    t.
+    """
     raise NotImplementedError  # Never runs, because numba compiles the overload below instead.
 
 

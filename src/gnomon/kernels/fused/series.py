@@ -70,8 +70,7 @@ def coefficients(
 def _expand(
     function: Callable[[Tensor], Tensor], variance: Tensor, nodes: int, most: int, terms: int | None
 ) -> Tensor | None:
-    """Returns the Hermite coefficients of a function for each variance, as many as accuracy needs; None if one is not
-    finite.
+    """Returns the Hermite coefficients of a function for each variance, as many as needed; None if one is not finite.
 
     See equation (1) of the module docstring.
     """

@@ -58,7 +58,7 @@ class Stage:
     free: list[int] = field(default_factory=list)
 
     def register(self) -> int:
-        """Returns the number of a free register (work array) of this stage."""
+        """Returns the number of a free register (work array) of this stage of the kernel computation."""
         if self.free:
             return self.free.pop()
         self.registers += 1
@@ -90,7 +90,7 @@ def cut_into_stages(plan: LimitPlan) -> Stages | None:
 
 
 def displacements(stages: Stages, *, alone: bool) -> list[np.ndarray]:
-    """Returns the displacements between image positions for which each stage must compute covariances."""
+    """Returns the displacements between pixels for which each stage must compute covariances."""
     wanted: set[Grid] = {(0, 0)}
     result = []
     for stage in reversed(stages.parts):
@@ -278,7 +278,7 @@ def _wraps(plan: LimitPlan) -> bool | None:
 
 
 def _grows(plan: LimitPlan) -> bool:
-    """Whether a convolution pads so much that its outputs are farther apart than any two inputs."""
+    """Whether a convolution pads so much that two of its outputs can be farther apart than any two inputs."""
     return any(
         (a - 1) * stride >= b
         for window, before, after in _windows(plan)
@@ -306,7 +306,7 @@ def _steps(plan: LimitPlan) -> Iterator[tuple[AbstractRule | DataRule, ProgramSt
 
 
 def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> Grid | None:
-    """Returns the block sizes if matrices that act on positions are an average pooling; None for any other map."""
+    """Returns the block sizes if the matrices are an average pooling over pixels; None for any other linear map."""
     sizes = []
     padded: tuple[Tensor | None, ...] = (None, *matrices)
     for matrix, b, a in zip(padded[-2:], before, after, strict=True):
@@ -326,7 +326,7 @@ def _blocks(matrices: tuple[Tensor | None, ...], before: Grid, after: Grid) -> G
 
 
 def _needs(item: Item, wanted: set[Grid], wraps: bool) -> set[Grid]:
-    """Returns the displacements between positions that a stage must compute so that the next stage can run."""
+    """Returns the displacements between pixels that a stage must compute so that the next stage can run."""
     (h, w), (ky, kx), (sy, sx) = item.before, item.kernel, item.stride
     if item.op == FLAT:
         return {(0, 0)}

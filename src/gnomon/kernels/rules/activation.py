@@ -30,7 +30,7 @@ class ActivationRule(AbstractRule):
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns False: activations need only each point's variance at each position, not covariances between
+        """Returns False: activations need only variances at each position (pixel, token), not covariances between
         positions.
         """
         return (False,)

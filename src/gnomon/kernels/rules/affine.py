@@ -24,7 +24,7 @@ from gnomon.program.steps import Conv, Dense, Weights
 
 @dataclass(frozen=True, slots=True)
 class AffineConstants:
-    """The four constants of an affine layer that scale and shift covariances and tangent kernels."""
+    """The four constants by which an affine layer scales and shifts covariances and tangent kernels."""
 
     weight: float
     bias: float
@@ -61,7 +61,7 @@ class DenseRule(AbstractRule):
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns whether a Linear layer needs covariances between all pairs of positions, which it does if positions
+        """Returns whether a Linear layer needs covariances between all positions, which it does if some positions
         remain.
         """
         return (full and len(self.op.contracted) < self.rank,)

@@ -26,7 +26,7 @@ class KernelPair:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """What a layer's kernel formula knows: batch axes, the covariances that are needed, and statistics of both points.
+    """What the kernel formula of a layer receives: batch axes, which covariances are needed, statistics of both points.
 
     ``batch`` counts the batch axes, ``full`` says which form the result must have, ``left`` and ``right`` are the
     statistics of the two sides, ``same`` marks pairs that are one and the same sample (None: all of them are).
@@ -55,12 +55,14 @@ class AbstractRule(ABC):
     """Interface of a layer's kernel formula, which computes covariances after one layer from covariances before it."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns, for each input of a layer, whether covariances between all pairs of positions are needed."""
+        """Returns for each input of a layer whether covariances between all pairs of positions (pixels, tokens) are
+        needed.
+        """
         return (full,)
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns, for each input of a layer, which covariance of a point with itself is needed: all positions,
-        variances, or none.
+        """Returns for each layer input what is needed of a point's covariance with itself: all, variances only, or
+        nothing.
         """
         return (None,)
 
@@ -78,7 +80,7 @@ class AbstractRule(ABC):
 
 
 def diagonal(array: Tensor, batch: int, rank: int) -> Tensor:
-    """Returns the entries at equal positions from an array of covariances between all pairs of positions."""
+    """Returns the entries at equal positions (pixels, tokens) from covariances between all pairs of positions."""
     if rank == 0:
         return array
     grid = array.shape[batch : batch + rank]

@@ -20,7 +20,9 @@ class WeightedRule(AbstractRule):
     weights: tuple[float, ...]
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns ``full`` for every branch: a branch needs all pairs of positions exactly if the output does."""
+        """Returns ``full`` for every branch: covariances between all positions are needed exactly if the output needs
+        them.
+        """
         return (full,) * len(self.weights)
 
     def watches(self) -> tuple[bool | None, ...]:
@@ -43,11 +45,13 @@ class StackRule(AbstractRule):
     rank: int
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns ``full`` for every branch: a branch needs all pairs of positions exactly if the output does."""
+        """Returns ``full`` for every branch: covariances between all positions are needed exactly if the output needs
+        them.
+        """
         return (full,) * self.count
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns None for every branch, because concatenation needs no covariance of a point with itself."""
+        """Returns None for every branch, because concatenation needs no covariances of a point with itself."""
         return (None,) * self.count
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:

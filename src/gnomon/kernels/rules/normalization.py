@@ -26,7 +26,7 @@ class NormalizeRule(AbstractRule):
     rank: int
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns False: normalization needs only each point's variance at each position, not covariances between
+        """Returns False: normalization needs only variances at each position (pixel, token), not covariances between
         positions.
         """
         return (False,)

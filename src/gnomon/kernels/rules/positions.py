@@ -1,4 +1,4 @@
-"""Computes how layers that act only on positions change kernels: pooling, reshapes, attention with fixed weights.
+"""Computes how layers that act only on positions (pixels, tokens) change kernels: pooling, reshapes, fixed attention.
 
     Mix     K'[p, q] = sum_{s, t} M[p, s] M[q, t] K[s, t]                                  (1)
     Move    K'[p, q] = K[i(p), i(q)]                                                       (2)
@@ -37,9 +37,7 @@ class MixRule(AbstractRule):
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies the linear map of positions (such as pooling) to covariances, for both points and along every grid
-        axis.
-        """
+        """Applies a linear map of positions (such as pooling) to the kernels of two points, along every grid axis."""
         (x,) = inputs
         return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 
@@ -91,13 +89,11 @@ class AttendRule(AbstractRule):
     weight: float
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which attention inputs need all pairs of positions: the values, but not the logits."""
+        """Returns which attention inputs need covariances between all tokens: the values, but not the logits."""
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
-        """Returns that attention needs the covariances between all positions of the input that determines
-        the logits.
-        """
+        """Returns that attention needs covariances between all tokens of the input that determines the logits."""
         return None, True
 
     def measure(self, selves: tuple[Tensor | None, ...]) -> Tensor | None:
@@ -110,7 +106,7 @@ class AttendRule(AbstractRule):
         return torch.softmax(self.weight * logits, dim=-1)  # (4)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the covariances of the attention values by the attention weights of both points."""
+        """Multiplies the covariances of the attention values by the attention weights of both inputs."""
         x = inputs[0]
         return KernelPair(self._attend(x.nngp, context), None if x.ntk is None else self._attend(x.ntk, context))
 
@@ -123,7 +119,9 @@ class BlendRule(AbstractRule):
     """Computes kernels after a linear map of positions whose matrix is part of the data."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need covariances between all pairs of positions: the values, but not the matrices."""
+        """Returns which inputs need covariances between all positions (tokens, nodes): the values, but not the
+        matrices.
+        """
         return True, False
 
     def watches(self) -> tuple[bool | None, ...]:
@@ -137,7 +135,7 @@ class BlendRule(AbstractRule):
         return matrices[:, 0]
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies the covariances of the values by the matrices of both points."""
+        """Multiplies the covariances of the values by the matrices that the two inputs apply to their positions."""
         x = inputs[0]
         return KernelPair(_both_sides(x.nngp, context), None if x.ntk is None else _both_sides(x.ntk, context))
 

@@ -75,7 +75,7 @@ class MinimumNorm(Record, AbstractAttack):
 
 
 def bisect_to_boundary(classifier: AttackedModel, x: Tensor, y: Tensor, z: Tensor, *, steps: int = 12) -> Tensor:
-    """Moves each misclassified point towards its input by bisection, as close as it stays misclassified.
+    """Moves each misclassified point by bisection as close to the original input as it can be and stay misclassified.
 
     Cost: steps + 1 forward passes.
 

@@ -27,7 +27,8 @@ Box = tuple[Tensor, Tensor]
 def lower_bounds(
     graph: PiecewiseLinearGraph, region: PerturbationRegion, boxes: list[Box], number: int, rows: Tensor
 ) -> Tensor:
-    """Returns lower bounds of linear functions of a layer's output over a region of inputs; ``rows`` has the functions.
+    """Returns lower bounds over a region of inputs for linear functions of a layer's output, with coefficients
+    ``rows``.
 
     Cost: a backward pass for each row of each example.
 

@@ -62,7 +62,7 @@ class AbstractProof(ABC):
 
 
 class AbstractBounding(AbstractProof):
-    """Finds the largest provable radius by bisection over eps, with lower bounds of the classifier's margins."""
+    """Base class of proofs that find the largest provable radius by bisection over eps, from bounds of the margins."""
 
     @names_call("robust_radius(module, data)")
     def radii(  # noqa: D102

@@ -44,12 +44,16 @@ class SmoothedRadii(Result):
     confidence: float
 
     def proven(self, eps: float) -> float:
-        """Returns the fraction of examples for which the vote under noise is proven correct everywhere within eps."""
+        """Returns the fraction of examples that the majority vote under noise provably classifies correctly
+        within eps.
+        """
         return float((self.right & (self.radii > eps)).double().mean())
 
     @property
     def verdict(self) -> str:
-        """States in one sentence the typical radius within which the vote under noise is certified."""
+        """States in one sentence the median radius within which the majority vote under noise provably does
+        not change.
+        """
         known = self.radii[self.right & (self.radii > 0)]
         middle = float(known.median()) if len(known) else 0.0
         share, sure = self.proven(0.0), f"{self.confidence:.1%} confidence for each"
@@ -59,7 +63,7 @@ class SmoothedRadii(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of examples for which the vote under noise is proven correct, over eps."""
+        """Plots the fraction of examples that the majority vote under noise provably classifies correctly, over eps."""
         grid = torch.linspace(0, max(1e-9, 1.05 * float(self.radii.max())), 60).tolist()
         line = Line("proven", grid, [self.proven(e) for e in grid])
         return (Plot("Certified accuracy of the vote", (line,), Axis("eps (norm 2)"), Axis("share", limits=(0, 1))),)
@@ -69,7 +73,7 @@ class SmoothedRadii(Result):
 def smoothed_radius(
     module: nn.Module, data: Any, *, sigma: float = 0.25, draws: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> SmoothedRadii:
-    """Returns a radius around each example within which the vote under noise does not change, with a given confidence.
+    """Returns a radius around each example within which the majority vote under noise does not change, with confidence.
 
     Hypotheses: any classifier of one input tensor; the statement is on the vote, and holds for each example with the
     stated confidence over the draws.

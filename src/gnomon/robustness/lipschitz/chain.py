@@ -48,8 +48,8 @@ def pair_norm(b: Tensor, a: Tensor, slope: float = 0.0) -> float:
 
 
 def _balance(b: Tensor, a: Tensor) -> float:
-    """Minimizes |B T| |T^-1 A| over diagonal matrices T by gradient descent, to bound the norm of A, an activation, and
-    B.
+    """Bounds the norm |B D A| of two matrices with an activation D between them, by minimizing |B T| |T^-1 A|
+    over T.
     """
     log_t = (a.norm(dim=1) / b.norm(dim=0)).log() / 2
     best, rate = _norm(b) * _norm(a), 0.5

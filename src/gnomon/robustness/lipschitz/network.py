@@ -262,7 +262,9 @@ def _runs(blocks: list[_Block], slopes: list[float]) -> dict[int, tuple[int, Mat
 
 
 def _affordable(graph: PiecewiseLinearGraph, points: Tensor, rounds: int) -> tuple[Tensor, int]:
-    """Returns how many points and search rounds the limit on multiplications allows, at least one of each."""
+    """Returns how many points and rounds the search for the steepest input may use within a limit on
+    multiplications.
+    """
     values, work = graph.values(points[:1]), 1.0
     for step, value in zip(graph.steps, values, strict=True):
         weight = getattr(step.layer, "weight", None)

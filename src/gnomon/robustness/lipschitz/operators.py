@@ -26,7 +26,7 @@ MAX_DENSE_INPUTS = 1500
 
 
 class _Normal(AbstractOperator):
-    """The linear operator A^T A of an affine function with matrix A, for inputs of one shape."""
+    """The operator A^T A of an affine layer with matrix A; its largest eigenvalue is the squared norm of A."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], shape: Sequence[int], like: Tensor) -> None:
         self._function, self._shape, self._like = function, tuple(shape), like

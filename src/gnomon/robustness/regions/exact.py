@@ -192,7 +192,9 @@ def regions_on_line(module: nn.Module, start: Any, end: Any, *, budget: float | 
 
 
 def _changes(graph: PiecewiseLinearGraph, a: Tensor, b: Tensor, t: Tensor, size: int) -> tuple[Tensor, int]:
-    """Returns whether the activation pattern changes between neighboring positions t, and the number of units."""
+    """Returns whether the activation pattern changes between neighboring positions on a segment, and the number of
+    units.
+    """
     found, before = [], None
     for part in t.split(size):
         rows = activation_pattern(graph, _along(a, b, part))

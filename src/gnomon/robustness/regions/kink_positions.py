@@ -44,7 +44,7 @@ def kink_positions(graph: PiecewiseLinearGraph, values: Tensor, t: Tensor, size:
 def _from(
     graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int
 ) -> Iterator[Tensor]:
-    """Yields the positions on a segment at which a layer from number ``start`` on has a kink."""
+    """Yields the positions on a segment at which one of the layers from number ``start`` on changes its slope."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
