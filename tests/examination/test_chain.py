@@ -1,10 +1,13 @@
 """The scale of weights that mean-field theory is told, for dense and convolutional chains."""
 
+import importlib
+
 import pytest
 import torch
 from torch import nn
 
 from gnomon.checks.network.chain import mean_field_of_module
+from gnomon.expectations.arrays import LOOPS
 from gnomon.expectations.compile_time import compile_seconds
 from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.program import read
@@ -26,6 +29,7 @@ def test_the_scale_of_weights_is_that_of_their_fan_in(image):
 
 
 def test_theory_that_must_be_compiled_first_is_left_out_where_the_time_does_not_allow_it(monkeypatch):
+    importlib.import_module(LOOPS)  # once they are imported, they are preferred to arrays, whatever the cache holds
     monkeypatch.setattr("gnomon.core.machine.loops.is_compiled", lambda loop, *arguments: False)
     net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
     program = read(net, torch.zeros(2, 6))
