@@ -39,10 +39,20 @@ RECORDED_STEPS = 24
 """Number of steps at which the loss is measured."""
 TRAINING_TIME_SHARE = 0.5
 """Share of the time for training; the rest pays for measuring the losses and for the prediction."""
+TRIAL_STEPS = 24
+"""Number of steps of a trial run that decides whether a learning rate is stable."""
+MAX_TRIALS = 4
+"""Maximum number of learning rates tried."""
+RATE_REDUCTION = 4.0
+"""Factor by which the learning rate falls after an unstable trial."""
+MAX_LOSS_RISE = 1.05
+"""Ratio of the largest loss of a trial to its first loss up to which the learning rate counts as stable."""
 CLOSE_GAP = 0.05
 """Gap (1) up to which prediction and measurement are called the same."""
 LOG_RATIO = 5.0
 """Ratio of the largest and smallest loss above which the axis of the loss is logarithmic."""
+USERS_RATE = "your learning rate"
+HALF_OF_LARGEST = "half of the largest rate that is stable at the start"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +63,15 @@ class TheoryMatch(Record):
     measured: Run
     gap: float
     pairs: tuple[tuple[int, int], ...]
+
+    def agrees_until(self) -> int:
+        """Returns the last step up to which all measured losses are within `CLOSE_GAP` of the prediction."""
+        first, last = abs(float(self.measured.loss[0])), 0
+        for own, theirs in self.pairs:
+            if abs(float(self.measured.loss[own]) - float(self.predicted.loss[theirs])) > CLOSE_GAP * first:
+                break
+            last = int(self.measured.steps[own])
+        return last
 
 
 class MatchStep(AbstractStep):
@@ -78,6 +97,8 @@ class MatchStep(AbstractStep):
         steps = min(MAX_STEPS, int(TRAINING_TIME_SHARE * context.seconds / max(cost, 1e-9)))
         if steps < MIN_STEPS:
             raise out_of_time_error(f"{MIN_STEPS} steps on {len(examples)} examples", 2 * MIN_STEPS * cost, context)
+        if whose != USERS_RATE:
+            rule, whose = _reduced_until_stable(subject, examples, rule, min(steps, TRIAL_STEPS), context)
         test = _test_examples(subject, products[ProbeKernel], context)
         try:
             predicted = _predict(subject, products[ProbeKernel], test, rule, _record_steps(steps), context)
@@ -101,10 +122,33 @@ def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
     """
     own = as_gradient_descent(subject.optimizer)
     if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
-        return own, "your learning rate"
+        return own, USERS_RATE
     if not isfinite(measured.largest_lr) or measured.largest_lr <= 0:
         raise StepSkipped("Skipped: no learning rate can be chosen, because the loss has no positive curvature.")
-    return SGD(measured.largest_lr / 2), "half of the largest stable rate"
+    return SGD(measured.largest_lr / 2), HALF_OF_LARGEST
+
+
+def _reduced_until_stable(
+    subject: Subject, examples: Examples, rule: SGD, steps: int, context: StepContext
+) -> tuple[SGD, str]:
+    """Returns the largest of a few learning rates at which the loss does not rise in a short trial run, in words too.
+
+    The largest stable rate is computed from the curvature at the start. Gradient descent often increases the curvature
+    in its first steps, and then leaves the initial features although its rate looked stable.
+    """
+    whose = HALF_OF_LARGEST
+    for _ in range(MAX_TRIALS - 1):
+        trial = train(
+            subject.module, _source(subject, examples), loss=subject.loss, optimizer=rule, steps=steps,
+            record=[*range(steps + 1)], mode="eval", seed=context.seed, clock=context.clock,
+        )  # fmt: skip
+        if trial.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if not trial.diverges and float(trial.loss.max()) <= MAX_LOSS_RISE * float(trial.loss[0]):
+            break
+        rule = SGD(rule.lr / RATE_REDUCTION)
+        whose = f"{HALF_OF_LARGEST} was unstable in a trial, so a smaller rate is used"
+    return rule, whose
 
 
 def _source(subject: Subject, examples: Examples) -> InMemorySource:
@@ -173,8 +217,9 @@ def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) ->
         side, why = ("lower", "better features than it started with") if got < wanted else ("higher", "other features")
         several = ", or its outputs influence each other" if outputs > 1 else ""
         answer = (
-            f"After {steps} steps of {method} the measured loss is {got:.3g}, {side} than the {wanted:.3g} that theory "
-            f"predicts for fixed features. The network learns {why}{several}."
+            f"Theory and measurement agree until step {match.agrees_until()} of {method}. After {steps} steps the "
+            f"measured loss is {got:.3g}, {side} than the {wanted:.3g} that theory predicts for fixed features. "
+            f"The network learns {why}{several}."
         )
     values = (
         Value("largest gap of prediction and measurement", match.gap, meaning="relative to the loss at the start",
@@ -206,7 +251,9 @@ def _plot(match: TheoryMatch, method: str) -> Plot:
     losses = torch.tensor([value for mark in marks for value in mark.y], dtype=torch.float64)
     positive = losses[losses.isfinite() & (losses > 0)]
     wide = len(positive) == len(losses) and float(positive.max()) > LOG_RATIO * float(positive.min())
-    words = f"A short run of {method}. Lines: predicted before training. Dots: measured."
+    words = f"A short run of {method}. Lines: predicted before training for fixed features. Dots: measured."
+    if match.gap > CLOSE_GAP:
+        words += f" They agree until step {match.agrees_until()}; then the network changes its features."
     each = run.seconds / max(int(run.steps[-1]), 1)
     axes = Axis("step", other_unit=("seconds", each)), Axis(run.loss_name, log=wide)
     return Plot("Loss: theory (lines) and measurement (dots)", tuple(marks), *axes, words, id="theory-and-measurement")
