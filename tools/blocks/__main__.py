@@ -1,4 +1,4 @@
-"""Command line: `run` executes the pages whose code changed, `list` names these pages."""
+"""Command line for the Python blocks of documentation pages: `run` executes changed pages, `list` names them."""
 
 import argparse
 import subprocess
@@ -19,7 +19,7 @@ def pages() -> list[Path]:
 
 
 def main() -> None:
-    """Runs or lists pages; without names, all pages whose code changed."""
+    """Runs or lists documentation pages with Python blocks; without names, all pages whose code changed."""
     parser = argparse.ArgumentParser(prog="python -m tools.blocks", description=__doc__)
     parser.add_argument("command", choices=["run", "list"])
     parser.add_argument("pages", nargs="*", help="Paths of pages.")

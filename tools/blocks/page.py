@@ -1,4 +1,4 @@
-"""Reads the Python blocks of a page, executes them, and stores or shows what they print."""
+"""Reads the Python blocks of a documentation page, executes them, and stores or shows what they print."""
 
 import doctest
 import hashlib
@@ -25,7 +25,9 @@ HASH_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A Python block of a page: its line, its code, and whether its output may differ between machines."""
+    """A Python block of a documentation page: its line, its code, and whether its output may differ between
+    machines.
+    """
 
     line: int
     code: str
@@ -33,13 +35,13 @@ class Block:
 
     @property
     def is_session(self) -> bool:
-        """Whether the block has ``>>>`` lines, which show their output themselves."""
+        """Checks whether the block has ``>>>`` lines, which already contain their output."""
         return ">>>" in self.code
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBlock:
-    """The stored output of a block; the hash belongs to its code and the code before it."""
+    """The stored output of a Python block; the hash changes if its code or earlier code on the page changes."""
 
     hash: str
     text: str
@@ -47,13 +49,13 @@ class StoredBlock:
 
 
 def blocks(page: Path) -> list[Block]:
-    """Returns all Python blocks of a page."""
+    """Returns all Python blocks of a documentation page."""
     text = page.read_text(encoding="utf-8")
     return [Block(text.count("\n", 0, match.start(2)) + 1, match[2], bool(match[1])) for match in BLOCK.finditer(text)]
 
 
 def hashes(found: list[Block]) -> list[str]:
-    """Returns one hash for each block, computed from all code up to the end of the block."""
+    """Returns one hash for each Python block, computed from all code of the page up to the end of the block."""
     running, result = hashlib.sha256(), []
     for block in found:
         running.update(ALT.sub("", block.code).encode())
@@ -62,7 +64,7 @@ def hashes(found: list[Block]) -> list[str]:
 
 
 def run(page: Path, *, quiet: bool = True) -> list[CellOutput]:
-    """Executes a page; raises errors of its blocks and wrong outputs of ``>>>`` lines; ``quiet`` ignores warnings."""
+    """Executes the Python blocks of a page; raises an error if one fails or ``>>>`` lines have another output."""
     names: dict[str, Any] = {"__name__": "__main__"}
     outputs = []
     with session(quiet=quiet):
@@ -82,7 +84,7 @@ def run(page: Path, *, quiet: bool = True) -> list[CellOutput]:
 
 
 def shorten(text: str) -> str:
-    """Shortens output so that it fits a page; lines and texts that were cut end with dots."""
+    """Shortens printed output so that it fits a page; dots mark lines and texts that were cut."""
     lines = [
         f"{line[:MAX_LINE_CHARACTERS]} ..." if len(line) > MAX_LINE_CHARACTERS else line for line in text.splitlines()
     ]
@@ -91,13 +93,13 @@ def shorten(text: str) -> str:
 
 
 def place(page: Path) -> Path:
-    """Returns the path of the file with the stored outputs of a page."""
+    """Returns the path of the file that stores the outputs of a documentation page."""
     inside = page.relative_to(ROOT / "docs") if page.is_relative_to(ROOT / "docs") else page.relative_to(ROOT)
     return OUTPUTS / inside.with_suffix(".json")
 
 
 def write(page: Path, outputs: list[CellOutput]) -> None:
-    """Stores the outputs of a page, and shows them in the page itself if it is not a page of the site."""
+    """Stores the outputs of a page; also writes them into the page itself if it is not part of the website."""
     file, stored, number = place(page), [], 0
     for old in file.parent.glob(f"{file.stem}-[0-9]*"):
         old.unlink()
@@ -115,7 +117,7 @@ def write(page: Path, outputs: list[CellOutput]) -> None:
 
 
 def load(page: Path) -> list[StoredBlock] | None:
-    """Returns the stored outputs of a page if they belong to its current code; None otherwise."""
+    """Returns the stored outputs of a page; None if the page's code has changed since."""
     found = blocks(page)
     if not found or not place(page).exists():
         return None if found else []

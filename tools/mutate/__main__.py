@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _other_runs(options: argparse.Namespace, root: Path, package: Path) -> list[Run]:
-    """Returns finished runs of mutants with the same options and other seeds."""
+    """Returns the mutants (planted errors) and results of earlier runs with the same options and other random seeds."""
     runs = []
     for seed in options.with_seed:
         results = Results.load(root / "build" / "mutate" / f"{seed}.jsonl")
@@ -63,14 +63,14 @@ def _other_runs(options: argparse.Namespace, root: Path, package: Path) -> list[
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Returns the command line of a run, without its seed."""
+    """Returns the command line that repeats a run of the mutation tester, without its seed."""
     names = [f"--package {name}" for name in options.package] + [f"--tests {name}" for name in options.tests]
     by_lines = ["--by-lines"] if options.by_lines else []
     return " ".join(["python -m tools.mutate", f"--count {options.count}", *by_lines, *names])
 
 
 def _serve(root: Path, serve: Callable[[Server], None], workers: int, tests: list[str]) -> None:
-    """Collects tests in this process (all, or in some files and folders) and calls ``serve`` with them."""
+    """Collects the tests with pytest in this process, and calls ``serve`` with them."""
     os.chdir(root)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "src"), str(root)])
     sys.path[:0] = [str(root / "src"), str(root)]
@@ -79,7 +79,7 @@ def _serve(root: Path, serve: Callable[[Server], None], workers: int, tests: lis
 
 
 def _select_mutants(options: argparse.Namespace, root: Path, package: Path, results: Results) -> list[Mutant]:
-    """Returns the mutants that the command-line options select."""
+    """Returns the mutants (planted errors) that the command-line options select."""
     files = [(root / file).resolve() for file in options.file]
     candidates = [
         mutant

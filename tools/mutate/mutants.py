@@ -1,4 +1,4 @@
-"""Finds mutants (planted errors) of a package in its syntax trees, and chooses some at random by a seed."""
+"""Finds places in a package's source where errors can be planted (mutants), and chooses some at random."""
 
 import ast
 import hashlib
@@ -16,7 +16,7 @@ __all__ = ["Mutant", "choose", "find", "plant_error", "shares"]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One planted error: bytes ``start`` to ``end`` of a file become ``after``."""
+    """One planted error: bytes ``start`` to ``end`` of a file are replaced by the text ``after``."""
 
     id: str
     file: str
@@ -30,17 +30,17 @@ class Mutant:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the mutant as plain values for a line of JSON."""
+        """Returns the planted error as plain values for a line of JSON."""
         return asdict(self)
 
     def diff(self) -> str:
-        """Returns the place and the change, as text."""
+        """Describes a planted error as text: its file and line, the old code and the new code."""
         before, after = (" ".join(part.split()) for part in (self.before, self.after))
         return f"{self.file}:{self.line} [{self.kind}] {self.id}\n      {self.text}\n      - {before}\n      + {after}"
 
 
 def find(file: Path, root: Path, package: str) -> list[Mutant]:
-    """Returns every mutant of a file, in the order of the text.
+    """Returns every mutant (possible planted error) of a file, in the order of the text.
 
     An identity depends on the line's text and not on its number, so that results survive changes elsewhere in the file.
     """
@@ -67,13 +67,12 @@ def _mutant(source: Source, lines: list[str], edit: Edit, kind: str, file: str, 
 
 
 def plant_error(mutant: Mutant, data: bytes) -> bytes:
-    """Returns the content of the file with the error planted."""
+    """Returns the content of a source file after an error is planted in it."""
     return data[: mutant.start] + mutant.after.encode() + data[mutant.end :]
 
 
 def shares(candidates: Iterable[Mutant], count: int, *, by_lines: bool = False) -> dict[str, int]:
-    """Returns how many of ``count`` mutants each subpackage gets: equal numbers, or in proportion to its eligible
-    lines."""
+    """Divides ``count`` mutants among the subpackages: equally, or in proportion to the lines that can be mutated."""
     places: dict[str, set[tuple[str, int]]] = {}
     for mutant in candidates:
         places.setdefault(mutant.package, set()).add((mutant.file, mutant.line))
@@ -108,7 +107,7 @@ def choose(candidates: list[Mutant], wanted: dict[str, int], seed: int, root: Pa
 
 
 def _changes(mutant: Mutant, root: Path) -> bool:
-    """Whether the mutated file is valid Python with another syntax tree."""
+    """Checks whether the source with the planted error is valid Python and differs in more than formatting."""
     data = (root / mutant.file).read_bytes()
     try:
         after = ast.dump(ast.parse(plant_error(mutant, data)))

@@ -1,4 +1,4 @@
-"""Defines the kinds of error that are planted; each yields replacements of one expression's text."""
+"""Defines the kinds of error that the mutation tester plants; each replaces the text of one expression."""
 
 import ast
 import re
@@ -41,14 +41,14 @@ HUGE = 1e9  # larger floats stand for infinity, so tests need not notice a chang
 
 
 def edits(place: Place) -> Iterator[tuple[str, Edit]]:
-    """Yields every error that can be planted into the expression: its kind, and the edit of the text."""
+    """Yields every error that can be planted into an expression: its kind, and the replacement of the text."""
     for kind, operator in KINDS.items():
         for edit in operator(place):
             yield kind, edit
 
 
 def _factor(place: Place) -> Iterator[Edit]:
-    """Plants a superfluous factor 2, or removes one."""
+    """Plants an error: adds a superfluous factor 2, or removes a factor 2."""
     node, source = place.node, place.source
     match node:
         case ast.BinOp(left=ast.Constant(value=2 | 2.0 | 0.5), op=ast.Mult(), right=right):
@@ -63,7 +63,7 @@ def _factor(place: Place) -> Iterator[Edit]:
 
 
 def _sign(place: Place) -> Iterator[Edit]:
-    """Plants a superfluous minus, or removes one."""
+    """Plants an error: adds a superfluous minus sign, or removes one."""
     node, source = place.node, place.source
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=operand) if not is_position(place):
@@ -74,7 +74,7 @@ def _sign(place: Place) -> Iterator[Edit]:
 
 
 def _root(place: Place) -> Iterator[Edit]:
-    """Plants a missing root: sqrt(x) becomes x."""
+    """Plants an error: removes a square root, so that sqrt(x) becomes x."""
     node, source = place.node, place.source
     if (
         isinstance(node, ast.Call)
@@ -87,7 +87,7 @@ def _root(place: Place) -> Iterator[Edit]:
 
 
 def _square(place: Place) -> Iterator[Edit]:
-    """Plants a missing square: x ** 2 becomes x."""
+    """Plants an error: removes a square, so that x ** 2 becomes x."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called_name(node) in {"square", "square_"} and (x := argument(node)):
         yield source.edit(node, source.in_parentheses(x))
@@ -96,7 +96,7 @@ def _square(place: Place) -> Iterator[Edit]:
 
 
 def _off_by_one(place: Place) -> Iterator[Edit]:
-    """Plants an error of one: n + 1 becomes n; bounds of ranges and slices move by one."""
+    """Plants an off-by-one error: n + 1 becomes n; bounds of ranges and slices move by one."""
     node, source, parent = place.node, place.source, place.parent
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)) if not is_float(node.right):
@@ -115,7 +115,7 @@ def _off_by_one(place: Place) -> Iterator[Edit]:
 
 
 def _axis(place: Place) -> Iterator[Edit]:
-    """Plants a wrong axis in a reduction, a concatenation or a transposition."""
+    """Plants an error: uses a wrong dimension in a reduction, a concatenation or a transposition."""
     node, source, parent = place.node, place.source, place.parent
     match node:
         case ast.Attribute(attr="T" | "mT", value=value):
@@ -129,7 +129,7 @@ def _axis(place: Place) -> Iterator[Edit]:
 
 
 def _degrees(place: Place) -> Iterator[Edit]:
-    """Plants the divisor n instead of n - 1, or the other way around."""
+    """Plants an error: divides by n instead of n - 1, or the other way around."""
     node, source, parent = place.node, place.source, place.parent
     if isinstance(parent, ast.keyword) and parent.arg in {"correction", "ddof"} and literal(node) in (0, 1):
         yield source.edit(node, "1" if literal(node) == 0 else "0")
@@ -144,7 +144,7 @@ def _degrees(place: Place) -> Iterator[Edit]:
 
 
 def _swap(place: Place) -> Iterator[Edit]:
-    """Plants an exchange: f(a, b) becomes f(b, a); a - b becomes b - a."""
+    """Plants an error: exchanges two operands, so that f(a, b) becomes f(b, a) and a - b becomes b - a."""
     node, source = place.node, place.source
     match node:
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult(), left=left, right=right) if is_arithmetic(node):
@@ -156,7 +156,7 @@ def _swap(place: Place) -> Iterator[Edit]:
 
 
 def _operator(place: Place) -> Iterator[Edit]:
-    """Exchanges + and -, or * and /."""
+    """Plants an error: exchanges + and -, or * and /."""
     node, source = place.node, place.source
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and is_arithmetic(node):
         sign = OPERATORS[type(node.op)]
@@ -167,7 +167,7 @@ def _operator(place: Place) -> Iterator[Edit]:
 
 
 def _constant(place: Place) -> Iterator[Edit]:
-    """Makes a constant, threshold or default three times as large; a small count one larger."""
+    """Plants an error: makes a constant, threshold or default three times as large; a small count one larger."""
     node, source, parent = place.node, place.source, place.parent
     if not isinstance(node, ast.Constant) or isinstance(node.value, bool | complex) or is_position(place):
         return
@@ -182,7 +182,7 @@ def _constant(place: Place) -> Iterator[Edit]:
 
 
 def _comparison(place: Place) -> Iterator[Edit]:
-    """Reverses a comparison: < becomes >."""
+    """Plants an error: reverses a comparison, so that < becomes >."""
     node, source = place.node, place.source
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
@@ -192,7 +192,9 @@ def _comparison(place: Place) -> Iterator[Edit]:
 
 
 def _union_bound(place: Place) -> Iterator[Edit]:
-    """Plants a missing union bound: log(k / delta) becomes log(1 / delta); p * k becomes p."""
+    """Plants an error: drops the correction for several tests; log(k / delta) becomes log(1 / delta), p * k becomes
+    p.
+    """
     node, source = place.node, place.source
     match node:
         case ast.Call(args=[ast.BinOp(left=left, op=ast.Div())]) if called_name(node) in {"log", "log2"}:
@@ -208,7 +210,7 @@ def _union_bound(place: Place) -> Iterator[Edit]:
 
 
 def _drop(place: Place) -> Iterator[Edit]:
-    """Removes a call of abs, clamp, exp or log."""
+    """Plants an error: removes a call of abs, clamp, exp or log."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called_name(node) in DROPPED and (x := argument(node)):
         yield source.edit(node, source.in_parentheses(x))
@@ -219,7 +221,7 @@ def _drop(place: Place) -> Iterator[Edit]:
 
 
 def _exchange(place: Place) -> Iterator[Edit]:
-    """Exchanges max and min, or mean and sum."""
+    """Plants an error: exchanges max and min, or mean and sum."""
     node, source = place.node, place.source
     if isinstance(node, ast.Call) and called_name(node) in EXCHANGED:
         if called_name(node) == "sum" and isinstance(node.func, ast.Name):

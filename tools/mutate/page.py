@@ -1,4 +1,4 @@
-"""Writes the documentation page with mutation scores of each subpackage, from the results of finished runs."""
+"""Writes the documentation page with the fraction of planted errors that tests catch, for each subpackage."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ which code is left out: text, plots, timing and memory.
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The mutants of one seed and their results."""
+    """One run of the mutation tester: the planted errors that its seed chose, and their results."""
 
     seed: int
     mutants: list[Mutant]
@@ -35,7 +35,7 @@ class Run:
 
 
 def write_page(page: Path, runs: list[Run], known: dict[tuple[str, str, str], str], command: str) -> None:
-    """Writes the table of some runs into a page; text above the mark stays unchanged."""
+    """Writes the table with the results of some mutation test runs into a page; text above a mark stays unchanged."""
     text = page.read_text(encoding="utf-8") if page.exists() else HEAD
     above, mark, _ = text.partition(MARK)
     if not mark:
@@ -57,7 +57,7 @@ def _table(runs: list[Run], known: dict[tuple[str, str, str], str]) -> str:
 
 
 def _count(run: Run, package: str | None, known: dict[tuple[str, str, str], str]) -> tuple[int, int]:
-    """Returns the numbers of caught and judged mutants of a subpackage, or of all."""
+    """Counts the planted errors of a subpackage (or of all) that tests caught, and those that were judged."""
     group = [m for m in run.mutants if package in (None, m.package) and not is_equivalent(m, known)]
     outcomes = [run.results.outcome(m) for m in group]
     return outcomes.count("caught"), outcomes.count("caught") + outcomes.count("survived")

@@ -1,4 +1,4 @@
-"""Plants an error into a running process, so that nothing has to be imported again.
+"""Plants an error into a running Python process, so that nothing has to be imported again.
 
 The mutated source is compiled. A change inside a function replaces the code of that function; a change of a constant or
 of a default value replaces it everywhere it was imported. What cannot be replaced raises `CannotPlant`.
@@ -21,11 +21,11 @@ PLAIN_VALUES = (int, float, complex, str, tuple, frozenset, list, dict, set)
 
 
 class CannotPlant(Exception):
-    """Raised if the error is in code that only a new process can change."""
+    """Raised if an error cannot be planted into a running process, because it needs a new process."""
 
 
 def plant(mutant: Mutant, root: Path) -> None:
-    """Changes the functions and constants of this process as the mutant changes the source."""
+    """Replaces functions and constants of this process as if the source contained the planted error."""
     path = root / mutant.file
     data = path.read_bytes()
     if b"numba" in data:
@@ -41,7 +41,7 @@ def plant(mutant: Mutant, root: Path) -> None:
 
 
 def concerned_lines(mutant: Mutant, root: Path) -> Iterator[tuple[str, int]]:
-    """Yields lines whose tests may notice the change: its own statement, and the users of a module's constant."""
+    """Yields the lines whose tests may notice a planted error: its statement, and the users of a changed constant."""
     data = (root / mutant.file).read_text(encoding="utf-8")
     tree = ast.parse(data)
     statement = _statement(tree, mutant.line)
@@ -65,7 +65,7 @@ def concerned_lines(mutant: Mutant, root: Path) -> Iterator[tuple[str, int]]:
 
 
 def is_constant(mutant: Mutant, root: Path) -> bool:
-    """Whether the change is outside functions: a constant of a module, or the default of a field."""
+    """Checks whether the planted error is outside functions: in a constant of a module, or the default of a field."""
     return _outer_function(ast.parse((root / mutant.file).read_text(encoding="utf-8")), mutant.line) is None
 
 
@@ -89,13 +89,15 @@ def _compile(module: ModuleType, data: bytes, path: Path) -> CodeType:
 
 
 def _codes(code: CodeType) -> list[CodeType]:
-    """Returns the code objects of all functions and classes, in the order of the source."""
+    """Returns the compiled code objects of all functions and classes, in the order of the source."""
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
     return [each for child in inner for each in (child, *_codes(child))]
 
 
 def _without_functions(code: CodeType) -> tuple[object, ...]:
-    """Returns what runs when the module or class is defined, without the bodies of functions."""
+    """Returns the parts of compiled code that run when a module or class is defined, without the bodies of
+    functions.
+    """
     parts: list[object] = [code.co_code, code.co_names]
     for const in code.co_consts:
         if isinstance(const, CodeType):
@@ -107,7 +109,7 @@ def _without_functions(code: CodeType) -> tuple[object, ...]:
 
 
 def _replace_code(path: Path, old: CodeType, new: CodeType, *, required: bool = True) -> None:
-    """Replaces the code of every function whose code differs between the two versions."""
+    """Replaces the compiled code of every function that differs between two versions of a source file."""
     before, after = _codes(old), _codes(new)
     if [code.co_qualname for code in before] != [code.co_qualname for code in after]:
         raise CannotPlant("the mutant adds or removes a function")
@@ -129,7 +131,7 @@ def _replace_code(path: Path, old: CodeType, new: CodeType, *, required: bool = 
 
 
 def _replace_constants(module: ModuleType, new: CodeType) -> None:
-    """Runs the mutated module as a second copy, and carries over the constants and defaults that differ."""
+    """Runs the changed module as a second copy, and carries over the constants and defaults that differ."""
     fresh = dict.fromkeys(("__builtins__",), module.__dict__.get("__builtins__"))
     fresh |= {
         k: module.__dict__[k]
@@ -213,7 +215,7 @@ def _same_shape(old: FunctionType, new: FunctionType) -> int:
 
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt:
-    """Returns the innermost statement at a line."""
+    """Returns the innermost statement at a line of the source."""
     found = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or n.lineno)]
     return max(found, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
 

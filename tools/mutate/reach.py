@@ -1,4 +1,4 @@
-"""Records which tests execute which lines of the package, once on the clean tree, with coverage.py.
+"""Records with coverage.py which tests execute which lines of the package, before any error is planted.
 
 As a pytest plugin (``-p tools.mutate.reach``) this module records one run of the tests. `Reach` reads the record.
 """
@@ -32,7 +32,7 @@ _recorder: "_Recorder | None" = None
 
 
 class _Recorder:
-    """Records executed lines, outcome and seconds of each test in one process."""
+    """Records for each test in this process the executed lines, the outcome and the duration."""
 
     def __init__(self, folder: Path) -> None:
         import coverage
@@ -55,7 +55,7 @@ class _Recorder:
 
 
 def pytest_configure(config: Any) -> None:
-    """Starts recording in every worker, but not in the process that only distributes the tests."""
+    """Starts recording executed lines in every pytest worker, but not in the process that only distributes tests."""
     global _recorder
     distributes = bool(getattr(config.option, "numprocesses", None)) and "PYTEST_XDIST_WORKER" not in os.environ
     if FOLDER_VARIABLE in os.environ and not distributes:
@@ -63,13 +63,13 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_runtest_logstart(nodeid: str, location: tuple[str, int | None, str]) -> None:
-    """Attributes the lines that are executed next to this test."""
+    """Attributes the lines that are executed next to this test, in the records of coverage.py."""
     if _recorder:
         _recorder.coverage.switch_context(nodeid)
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Adds the seconds of a test phase, and writes the record of a finished test."""
+    """Adds the duration of a test phase, and writes the record of a finished test."""
     if not _recorder:
         return
     test = report.nodeid
@@ -81,7 +81,7 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def pytest_unconfigure(config: Any) -> None:
-    """Writes the recorded lines to disk."""
+    """Writes the recorded lines of all tests to disk."""
     global _recorder
     if _recorder:
         _recorder.close()
@@ -90,7 +90,7 @@ def pytest_unconfigure(config: Any) -> None:
 
 @dataclass(frozen=True)
 class Reach:
-    """Tests that pass on the clean tree, with their seconds, and the lines of the package that each test executes."""
+    """Which lines of the package each test executes, and how long each test takes; only tests that pass."""
 
     seconds: dict[str, float]
     lines: dict[str, dict[int, frozenset[str]]]
@@ -98,7 +98,7 @@ class Reach:
 
     @classmethod
     def load(cls, root: Path, work: Path, *, workers: int, only: tuple[str, ...] = ()) -> "Reach":
-        """Reads records of earlier runs, and runs test files that are new or that changed sources concern.
+        """Reads records of earlier test runs, and runs test files again that are new or concerned by changed sources.
 
         ``only`` names the files and folders of tests to run; empty means all.
         """
@@ -111,7 +111,7 @@ class Reach:
         )
 
     def tests(self, places: Iterable[tuple[str, int]]) -> set[str]:
-        """Returns the tests that execute at least one of some places, given as file and line."""
+        """Returns the tests that execute at least one of some lines, given as pairs of file and line."""
         return {test for file, line in places for test in self.lines.get(file, {}).get(line, ())}
 
     def tests_of_files(self, files: Iterable[str]) -> set[str]:
@@ -120,7 +120,7 @@ class Reach:
 
 
 class _Kept:
-    """Records of earlier runs, each in a folder with the digests of the files that it used."""
+    """Records of earlier test runs, each in a folder with hashes of the files that it used."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
@@ -138,12 +138,12 @@ class _Kept:
         return kept
 
     def stale(self) -> list[str]:
-        """Returns test files, and source files with examples, whose record is missing or outdated."""
+        """Returns test files, and source files with examples, whose record of executed lines is missing or outdated."""
         files = [name for name in self.digests if name.startswith("src/") or Path(name).name.startswith("test_")]
         return [name for name in files if name not in self.current]
 
     def record(self, files: list[str], workers: int) -> None:
-        """Runs some test files on the clean tree, and adds the lines that they execute."""
+        """Runs some test files without planted errors, and records the lines that they execute."""
         part = self.folder / f"part-{len(list(self.folder.glob('part-*'))):03}"
         part.mkdir(parents=True)
         print(f"Running {len(files)} files of tests and examples to see which lines they execute.", flush=True)
@@ -168,7 +168,7 @@ class _Kept:
         self._add(part)
 
     def _add(self, part: Path) -> None:
-        """Adds a record, without files that have changed since and without the tests that executed them."""
+        """Adds a record of executed lines, without files that have changed since."""
         from coverage import CoverageData
 
         known = json.loads((part / "files.json").read_text())
@@ -204,7 +204,7 @@ class _Kept:
         self._forget(concerned)
 
     def _forget(self, files: set[str]) -> None:
-        """Removes the tests of some files from the records."""
+        """Removes the tests of some files from the records of executed lines."""
         if not files & self.current:
             return
         gone = {test for test in self.seconds if test.partition("::")[0] in files}

@@ -1,4 +1,4 @@
-"""Stores the results of mutants as lines of JSON, and prints them as a table."""
+"""Stores the results of planted errors as lines of JSON, and prints them as a table."""
 
 import json
 import tomllib
@@ -13,14 +13,14 @@ __all__ = ["Results", "equivalents", "table"]
 
 @dataclass(slots=True)
 class Results:
-    """The last result of each mutant; every new result is appended to the file at once."""
+    """The last result of each planted error; every new result is appended to the file at once."""
 
     path: Path
     records: dict[str, dict[str, Any]]
 
     @classmethod
     def load(cls, path: Path) -> "Results":
-        """Reads a file of results; ignores a last line that is incomplete."""
+        """Reads a file with results of planted errors; ignores a last line that is incomplete."""
         records: dict[str, dict[str, Any]] = {}
         for line in path.read_text().splitlines() if path.exists() else []:
             try:
@@ -31,7 +31,7 @@ class Results:
         return cls(path, records)
 
     def add(self, mutant: Mutant, tests: int, outcome: str, by: str, seconds: float) -> None:
-        """Appends the result of a mutant to the file, with the number of tests that could notice it."""
+        """Appends the result of a planted error to the file, with the number of tests that could notice the error."""
         record = {**mutant.to_dict(), "tests": tests, "outcome": outcome, "by": by, "seconds": round(seconds, 1)}
         self.records[mutant.id] = record
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,24 +39,26 @@ class Results:
             file.write(json.dumps(record) + "\n")
 
     def outcome(self, mutant: Mutant) -> str:
-        """Returns "caught", "survived", "not run", or "broken" if the tests fail without the error as well."""
+        """Returns whether tests noticed a planted error: "caught", "survived", "not run", or "broken" if tests always
+        fail.
+        """
         record = self.records.get(mutant.id)
         return record["outcome"] if record else "not run"
 
 
 def equivalents(path: Path) -> dict[tuple[str, str, str], str]:
-    """Returns mutants that change no result, by file, line of source and replacement, with the reason."""
+    """Reads the list of planted errors that change no result, each with the reason."""
     entries = tomllib.loads(path.read_text()).get("mutant", []) if path.exists() else []
     return {(entry["file"], entry["line"].strip(), entry["after"]): entry["reason"] for entry in entries}
 
 
 def is_equivalent(mutant: Mutant, known: dict[tuple[str, str, str], str]) -> bool:
-    """Whether a mutant is in the list of mutants that change no result."""
+    """Checks whether a planted error is in the list of those that change no result."""
     return (mutant.file, mutant.text, mutant.after) in known
 
 
 def table(mutants: list[Mutant], results: Results, known: dict[tuple[str, str, str], str]) -> str:
-    """Returns a table with the score of each subpackage, and a list of the mutants that survived."""
+    """Returns a table with the fraction of caught errors in each subpackage, and a list of the errors that survived."""
     header = f"{'subpackage':18}{'mutants':>8}{'caught':>8}{'survived':>9}{'equivalent':>11}{'not run':>8}{'score':>7}"
     lines = [header]
     survivors: list[Mutant] = []

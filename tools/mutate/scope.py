@@ -1,4 +1,4 @@
-"""Decides which code is mutated: arithmetic that decides a result, not text, types, plots, timing or memory."""
+"""Decides in which code errors are planted: arithmetic that decides a result, not text, types, plots or timing."""
 
 import ast
 import re
@@ -51,19 +51,21 @@ TEXT_CALLS = re.compile(
 
 
 def sources(package: Path, *, everything: bool = False) -> list[Path]:
-    """Returns the Python files of a package that are mutated by default, or all of them."""
+    """Returns the Python files of a package in which errors are planted by default, or all of its files."""
     files = sorted(package.rglob("*.py"))
     return [f for f in files if everything or not EXCLUDED_FILES.search(f.relative_to(package).as_posix())]
 
 
 def subpackage(file: Path, package: Path) -> str:
-    """Returns the first folder of a file inside the package; the package's name for its top-level files."""
+    """Returns the subpackage of a file: the first folder inside the package, or the package's name for top-level
+    files.
+    """
     inner = file.relative_to(package).parts
     return inner[0] if len(inner) > 1 else package.name
 
 
 def eligible(tree: ast.Module) -> Iterator[ast.expr | ast.AugAssign]:
-    """Yields expressions and augmented assignments that may be mutated, outer ones first."""
+    """Yields expressions and augmented assignments in which an error may be planted, outer ones first."""
     yield from _visit(tree)
 
 
@@ -82,7 +84,7 @@ def _visit(node: ast.AST) -> Iterator[ast.expr | ast.AugAssign]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields the children of a node, without annotations, decorators and type parameters."""
+    """Yields the children of a syntax node, without annotations, decorators and type parameters."""
     hidden = {"annotation", "returns", "decorator_list", "type_params", "bases", "keywords"}
     keep = {"keywords"} if isinstance(node, ast.Call) else set()
     for name, value in ast.iter_fields(node):
@@ -120,7 +122,7 @@ def _is_left_out(node: ast.AST) -> bool:
 
 
 def _mentions_time(node: ast.expr) -> bool:
-    """Whether a time on the clock enters an expression."""
+    """Checks whether an expression uses a time on the clock."""
     return any(
         TIMING_NAMES.search(_name(part)) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)
     )
@@ -134,5 +136,5 @@ def _is_uninteresting(target: ast.expr) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """Returns the last part of a dotted name; an empty text for other expressions."""
+    """Returns the last part of a dotted name in the syntax tree; an empty text for other expressions."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

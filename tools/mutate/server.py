@@ -1,4 +1,4 @@
-"""Judges mutants with a fork server: collects the tests once, then judges each mutant in a forked process.
+"""Tests planted errors with a fork server: collects the tests once, then tests each error in a forked process.
 
 A child plants the error, runs the tests that execute the changed line, and stops at the first failure. A failure counts
 only if the same test passes in a child without the error.
@@ -45,8 +45,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a job: "passed", "failed", "timeout", "crashed" or "cannot plant", and the failed test or the
-    reason."""
+    """The result of running tests on a planted error, such as "passed" or "failed", with the failed test or the
+    reason.
+    """
 
     status: str
     by: str
@@ -62,14 +63,14 @@ class Server:
         self.session: Any = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
-        """Judges mutants instead of running the tests."""
+        """Tests planted errors instead of running the collected tests once."""
         self.session = session
         self.items = {item.nodeid: item for item in session.items}
         self.serve(self)
         return True
 
     def judge(self, jobs: list[Job]) -> Iterator[tuple[Job, Verdict]]:
-        """Runs jobs, a few at a time, and yields each job with its verdict when it ends."""
+        """Runs jobs (tests with a planted error), a few at a time, and yields each job with its result when it ends."""
         waiting, running = list(reversed(jobs)), dict[int, tuple[Job, int, float]]()
         try:
             while waiting or running:
@@ -133,7 +134,7 @@ class Server:
 
 
 def _cpu_seconds(job: Job) -> float:
-    """Returns the seconds of processor time that a job may take."""
+    """Returns the seconds of processor time that the tests of one planted error may take."""
     return 5 * job.seconds + START_SECONDS
 
 

@@ -17,14 +17,14 @@ _seconds = count(2, 2)
 
 
 class Shadow:
-    """A copy of the project at ``folder/project``; file times are copied, so that compiled caches stay valid."""
+    """A copy of the project in which errors are planted; file times are copied, so that compiled caches stay valid."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
         self.project = folder / "project"
 
     def refresh(self) -> None:
-        """Copies new and changed files, and removes deleted ones; compiled caches are added and never removed."""
+        """Updates the copy of the project: copies new and changed files, and removes deleted ones."""
         self.project.mkdir(parents=True, exist_ok=True)
         wanted = set(_files(self.root))
         for name in wanted:
@@ -37,14 +37,14 @@ class Shadow:
             (self.folder / "shared").symlink_to(data)
 
     def take_caches(self, other: "Shadow") -> None:
-        """Copies the compiled files of another copy of the project that are missing here."""
+        """Takes compiled files from another copy of the project if they are missing here."""
         for name in _files(other.project):
             if "__pycache__" in name.parts and not (self.project / name).exists():
                 _copy(other.project / name, self.project / name)
 
     @contextmanager
     def plant(self, mutant: Mutant | None) -> Iterator[None]:
-        """Opens a context in which an error is planted, and removes the error at the end.
+        """Context manager in which an error is planted in the copy of the project; removes the error at the end.
 
         The mutated file gets a time that no other version of it has: Python and numba then compile it anew.
         """

@@ -1,4 +1,4 @@
-"""Judges mutants in forked processes if possible, otherwise in a new process on a copy of the project."""
+"""Tests planted errors in forked processes if possible, otherwise in a new process on a copy of the project."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ FAILED = 1
 
 @dataclass
 class Stages:
-    """Judges mutants and stores their results."""
+    """Tests planted errors and stores their results."""
 
     root: Path
     package: str
@@ -40,7 +40,7 @@ class Stages:
     """Whether a test passes in a child without an error."""
 
     def run(self, server: Server, mutants: list[Mutant]) -> None:
-        """Judges all mutants, and stores each result at once."""
+        """Tests all planted errors, and stores each result at once."""
         jobs = [self._job(mutant, server) for mutant in mutants]
         later = []
         for job, verdict in server.judge([job for job in jobs if job.tests]):
@@ -55,7 +55,7 @@ class Stages:
                 self._keep(job, self._without_tests(job))
 
     def _job(self, mutant: Mutant, server: Server) -> Job:
-        """Returns the tests that execute the changed line: tests of the same subpackage first, fast ones first."""
+        """Chooses the tests for a planted error: those that execute the changed line, fast and related ones first."""
         tests = self.reach.tests(concerned_lines(mutant, self.root))
         if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
             tests |= self.reach.tests_of_files(self._users(mutant.file))
@@ -73,7 +73,9 @@ class Stages:
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
 
     def _tests_of_mirrored_file(self, mutant: Mutant) -> set[str]:
-        """Returns the examples in the file and tests in its test file, because reading a constant executes no line."""
+        """Returns tests of the same subpackage file for a changed constant, because reading a constant executes no
+        line.
+        """
         file = Path(mutant.file)
         mirror = f"tests/{mutant.package}/test_{file.stem}.py::"
         return {test for test in self.reach.seconds if test.startswith((f"{mutant.file}::", mirror))}
@@ -85,7 +87,9 @@ class Stages:
         return Verdict("passed", "no test executes it", 0.0)
 
     def _users(self, file: str) -> list[str]:
-        """Returns the file and all files that import it, because lines of compiled functions are not recorded."""
+        """Returns the file and all files that import it, because executed lines of compiled functions are not
+        recorded.
+        """
         dotted = ".".join(Path(file).with_suffix("").parts[1:])
         parent, _, stem = dotted.rpartition(".")
         names = (f"from {dotted} import", f"import {dotted}")
@@ -97,7 +101,7 @@ class Stages:
         return found
 
     def _confirm(self, job: Job, verdict: Verdict, server: Server) -> Verdict:
-        """Returns the verdict after checking that a failed test passes without the error.
+        """Checks that a test that failed with the planted error passes without it; returns the result.
 
         If it does not, the other tests may still catch the mutant; if they pass, the mutant is not judged.
         """
@@ -119,7 +123,7 @@ class Stages:
         return verdict
 
     def _in_new_process(self, job: Job) -> Verdict:
-        """Runs the tests in a copy of the project in which the file is changed."""
+        """Runs the tests in a new process on a copy of the project that contains the planted error."""
         assert job.mutant is not None
         self.copy.refresh()
         begun = time.monotonic()

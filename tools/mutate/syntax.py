@@ -1,4 +1,6 @@
-"""Classifies expressions: the number they state, the function they call, whether they select an axis."""
+"""Classifies expressions of Python source: the number they state, the function they call, whether they select a
+dimension.
+"""
 
 import ast
 import re
@@ -19,7 +21,7 @@ SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr, ast.Dict, ast.Set
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An expression in its source, with the syntax nodes around it."""
+    """An expression in its source text, with the syntax nodes that contain it."""
 
     node: ast.expr | ast.AugAssign
     source: Source
@@ -27,7 +29,7 @@ class Place:
 
     @property
     def parent(self) -> ast.AST:
-        """The syntax node that contains the expression."""
+        """Returns the syntax node that contains the expression."""
         return self.parents[self.node]
 
 
@@ -38,7 +40,7 @@ def called_name(node: ast.Call) -> str:
 
 
 def is_function(node: ast.Call) -> bool:
-    """Whether a call is `torch.f(x)` or `f(x)`, not `x.f()`."""
+    """Checks whether a call has the form `torch.f(x)` or `f(x)`, not `x.f()`."""
     func = node.func
     while isinstance(func, ast.Attribute):
         func = func.value
@@ -48,20 +50,20 @@ def is_function(node: ast.Call) -> bool:
 
 
 def reduces_or_joins(node: ast.Call) -> bool:
-    """Whether a call reduces or joins along an axis; Python's own max(a, 1) and sum(a, 0) have none."""
+    """Checks whether a call reduces or joins along a dimension; Python's own max(a, 1) and sum(a, 0) do not."""
     builtin = isinstance(node.func, ast.Name) and node.func.id in {"max", "min", "sum", "all", "any"}
     return called_name(node) in REDUCERS | JOINERS and not builtin
 
 
 def argument(node: ast.Call) -> ast.expr | None:
-    """Returns what a call is applied to: x in `torch.f(x)`, `f(x)` and `x.f()`."""
+    """Returns the argument of a call: x in `torch.f(x)`, `f(x)` and `x.f()`."""
     if is_function(node):
         return node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
     return node.func.value if isinstance(node.func, ast.Attribute) else None
 
 
 def literal(node: ast.AST) -> float | None:
-    """Returns the number that a literal states, with its sign; None for other expressions."""
+    """Returns the number that a literal in the source states, with its sign; None for other expressions."""
     match node:
         case ast.Constant(value=bool()):
             return None
@@ -73,19 +75,19 @@ def literal(node: ast.AST) -> float | None:
 
 
 def is_float(node: ast.expr) -> bool:
-    """Whether a literal is written with a decimal point."""
+    """Checks whether a number in the source is written with a decimal point."""
     return isinstance(literal(node), float)
 
 
 def is_arithmetic(node: ast.BinOp) -> bool:
-    """Whether an operator may act on numbers; operators also join and repeat lists and strings."""
+    """Checks whether an operator acts on numbers; operators such as + also join lists and strings."""
     sides = [node.left, node.right]
     texts = any(isinstance(side, ast.Constant) and isinstance(side.value, str | bytes) for side in sides)
     return not texts and not any(isinstance(side, SEQUENCES) for side in sides)
 
 
 def is_divisor(place: Place) -> bool:
-    """Whether an expression is a divisor, or part of `max(1, n - 1)`, which may be one."""
+    """Checks whether an expression is a divisor, or part of `max(1, n - 1)`, which may be one."""
     parent = place.parent
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and parent.right is place.node:
         return True
@@ -93,7 +95,9 @@ def is_divisor(place: Place) -> bool:
 
 
 def is_position(place: Place) -> bool:
-    """Whether a number selects an axis, an element or a divisor, which other kinds of error change."""
+    """Checks whether a number in the source selects a dimension or element, for which other kinds of error are
+    planted.
+    """
     node, parent = place.node, place.parent
     if isinstance(parent, ast.UnaryOp):
         node, parent = parent, place.parents[parent]
@@ -106,6 +110,6 @@ def is_position(place: Place) -> bool:
 
 
 def is_probability(node: ast.expr) -> bool:
-    """Whether an expression is a variable with the name of a p-value or of a failure probability."""
+    """Checks whether an expression is a variable whose name means a p-value or failure probability."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return bool(PROBABILITY.match(name))

@@ -21,7 +21,7 @@ COMPOUND = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A replacement of bytes ``start`` to ``end`` of a file by ``text``."""
+    """An edit of a source file: the bytes ``start`` to ``end`` are replaced by ``text``."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Edit:
 
 
 class Source:
-    """Text of a file, addressed by syntax nodes, whose columns count bytes."""
+    """Text of a source file, in which syntax nodes give positions; columns count bytes."""
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()
@@ -39,7 +39,7 @@ class Source:
             self.starts.append(self.starts[-1] + len(line))
 
     def span(self, node: ast.expr | ast.AugAssign) -> tuple[int, int]:
-        """Returns the first byte of a node and the byte after its last."""
+        """Returns the position of a syntax node in the file: its first byte, and the byte after its last."""
         if node.end_lineno is None or node.end_col_offset is None:
             raise ValueError("The node has no end position; take it from ast.parse.")
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
@@ -49,15 +49,15 @@ class Source:
         return self.data[start:end].decode()
 
     def in_parentheses(self, node: ast.expr) -> str:
-        """Returns the text of a node, in parentheses if the text around it could break it up."""
+        """Returns the source text of a syntax node, in parentheses if the text around it could break it up."""
         return f"({self[node]})" if isinstance(node, COMPOUND) else self[node]
 
     def edit(self, node: ast.expr | ast.AugAssign, text: str) -> Edit:
-        """Returns the edit that replaces a node by another text."""
+        """Returns the edit that replaces a syntax node by another text."""
         return Edit(*self.span(node), text)
 
     def edit_between(self, left: ast.expr, right: ast.expr, before: str, after: str) -> Edit:
-        """Returns the edit that replaces the operator ``before`` between two nodes."""
+        """Returns the edit that replaces the operator ``before`` between two syntax nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         gap = re.sub(rb"#[^\n]*", lambda comment: b" " * len(comment[0]), self.data[start:end])
         at = start + gap.index(before.encode())
@@ -71,7 +71,7 @@ class Source:
         return Edit(start, end, name)
 
     def swap(self, node: ast.expr, left: ast.expr, right: ast.expr) -> Edit:
-        """Returns the edit that exchanges two parts of a node."""
+        """Returns the edit that exchanges two parts of a syntax node."""
         start, end = self.span(node)
         (left_start, left_end), (right_start, right_end) = self.span(left), self.span(right)
         pieces = [self.data[start:left_start].decode(), self.data[left_end:right_start].decode()]

@@ -1,4 +1,4 @@
-"""Command line: builds archives, checks them, tries them in fresh environments, and builds versioned documentation."""
+"""Command line of a release: builds archives, checks them, tries them in fresh environments, builds documentation."""
 
 import argparse
 import subprocess
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def stage(name: str, run: Callable[..., Result], *arguments: Any) -> Result:
-    """Runs one stage; prints its name at once and its time when it ends."""
+    """Runs one stage of the release; prints its name at once and its duration when it ends."""
     print(f"{name} ...", flush=True)
     start = time.perf_counter()
     try:
@@ -52,19 +52,19 @@ def stage(name: str, run: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def check(archives: Archives) -> None:
-    """Raises ValueError with all problems of the archives."""
+    """Raises ValueError with all problems of the release archives, if there are any."""
     if found := problems(ROOT, archives):
         raise ValueError("; ".join(found))
 
 
 def render_readme(archives: Archives) -> None:
-    """Checks that a package index can show the README and the metadata."""
+    """Checks that a package index such as PyPI can show the README and the metadata."""
     command = [sys.executable, "-m", "twine", "check", "--strict", str(archives.wheel), str(archives.source)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def try_everywhere(archives: Archives, *, allow_cuda: bool) -> None:
-    """Installs each archive into a fresh environment of each Python, and runs README, commands and main calls there."""
+    """Installs each archive into a fresh environment of each Python version, and tries README and commands there."""
     with tempfile.TemporaryDirectory() as folder:
         for version, interpreter in interpreters().items():
             if interpreter is None:

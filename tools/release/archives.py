@@ -20,14 +20,14 @@ NOT_IN_WHEEL = "src/gnomon/playground/web/"
 
 @dataclass(frozen=True, slots=True)
 class Archives:
-    """The two files of a release."""
+    """The two files of a release: wheel and source archive."""
 
     wheel: Path
     source: Path
 
 
 def build(root: Path, folder: Path, python: Path) -> Archives:
-    """Builds both archives of the project in ``root`` with the module ``build`` of ``python``."""
+    """Builds the wheel and the source archive of the project in ``root`` with the Python module ``build``."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("gnomon-*.whl"), *folder.glob("gnomon-*.tar.gz")):
         old.unlink()
@@ -36,7 +36,7 @@ def build(root: Path, folder: Path, python: Path) -> Archives:
 
 
 def problems(root: Path, archives: Archives) -> list[str]:
-    """What is wrong with the files or the metadata of the archives; empty if nothing is."""
+    """Lists what is wrong with the files or the metadata of the release archives; empty if nothing is."""
     tracked = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True).stdout.split(
         "\n"
     )
@@ -60,7 +60,7 @@ def problems(root: Path, archives: Archives) -> list[str]:
 
 
 def metadata_problems(root: Path, metadata: str) -> list[str]:
-    """Fields of the wheel's metadata that differ from pyproject.toml, or are missing."""
+    """Lists fields of the wheel's metadata that are missing or differ from pyproject.toml."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     fields = Parser().parsestr(metadata)
     wanted = {

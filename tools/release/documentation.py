@@ -28,7 +28,7 @@ def build_version(root: Path, site: Path, version: str, mkdocs: Path) -> None:
 
 
 def list_versions(site: Path) -> list[str]:
-    """Versions with a folder in ``site``, the newest first.
+    """Lists the versions with a folder in ``site``, the newest first.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Fresh virtual environments, one for each version of Python that this machine has."""
+"""Creates fresh virtual environments, one for each version of Python that this machine has."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ CUDA_PREFIXES = ("nvidia-", "cuda-", "triton")
 
 
 def interpreters() -> dict[str, Path | None]:
-    """The interpreter of each supported version of Python, or None if it is missing or does not start."""
+    """Returns the interpreter of each supported version of Python; None if one is missing or does not start."""
     found: dict[str, Path | None] = {}
     for version in VERSIONS:
         path = shutil.which(f"python{version}")
@@ -44,7 +44,7 @@ def create(interpreter: Path, folder: Path) -> Path:
 
 
 def cuda_packages(python: Path, constraints: Path, package: Path) -> list[str]:
-    """Packages for GPUs that an installation of ``package`` would download; pip resolves it and installs nothing."""
+    """Lists the GPU packages that an installation of ``package`` would download; installs nothing."""
     options: list[str | Path] = ["--quiet", "--dry-run", "--report", "-", "--constraint", constraints]
     command: list[str | Path] = [python, "-m", "pip", "install", *options, package]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -53,12 +53,14 @@ def cuda_packages(python: Path, constraints: Path, package: Path) -> list[str]:
 
 
 def install(python: Path, constraints: Path, package: Path) -> None:
-    """Installs ``package`` and what it needs."""
+    """Installs a package and its dependencies into an environment."""
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--constraint", constraints, package], check=True)
 
 
 def try_installed(python: Path, folder: Path, script: Path) -> None:
-    """Runs ``script`` in an empty folder with an installed gnomon; raises CalledProcessError if it fails."""
+    """Runs ``script`` in an empty folder in an environment with gnomon; raises CalledProcessError if the script
+    fails.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     subprocess.run([python, "-I", script], cwd=folder, check=True)

@@ -1,4 +1,4 @@
-"""What a new user does first, with an installed gnomon, from another folder: README, the commands, the main calls.
+"""Does what a new user does first with an installed gnomon: the README, the commands, the main calls.
 
 Runs alone, without the repository on the path: ``python -I smoke.py``.
 """
@@ -22,7 +22,7 @@ COMMANDS = (
 
 
 def readme_blocks() -> list[str]:
-    """The Python blocks of the README, read from the metadata of the installed package."""
+    """Returns the Python blocks of the README, read from the metadata of the installed package."""
     return BLOCK.findall(metadata("gnomon")["Description"])
 
 
@@ -35,7 +35,7 @@ def run_readme() -> None:
 
 
 def run_commands() -> None:
-    """Runs each command of `COMMANDS`, and checks that the examination wrote its report."""
+    """Runs each gnomon command that a new user would try, and checks that the examination wrote its report."""
     for words in COMMANDS:
         start = time.perf_counter()
         subprocess.run([Path(sys.executable).with_name("gnomon"), *words], check=True, stdout=subprocess.DEVNULL)
@@ -45,7 +45,7 @@ def run_commands() -> None:
 
 
 def main() -> None:
-    """Runs commands and README, and says where gnomon was imported from."""
+    """Runs commands and README of the installed gnomon, and prints which installation was imported."""
     import gnomon
 
     place = Path(gnomon.__file__).resolve()

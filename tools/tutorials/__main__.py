@@ -1,4 +1,4 @@
-"""Command line: `run` executes tutorials, `check` reports what a tutorial lacks, `list` shows which are current."""
+"""Command line for tutorials: `run` executes them, `check` reports what one lacks, `list` shows which are current."""
 
 import argparse
 import subprocess

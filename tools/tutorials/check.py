@@ -20,7 +20,7 @@ HTML_OR_LINK = re.compile(r"\]\([^)]*\)|<[^>]+>|^\s*(?:!!!|\?\?\?).*$", re.MULTI
 
 
 def problems(tutorial: Tutorial, stored: Stored | None) -> list[str]:
-    """Returns sentences on what a tutorial lacks; an empty list if it is complete."""
+    """Lists in sentences what a tutorial lacks; an empty list if it is complete."""
     text = "\n\n".join(cell.text for cell in tutorial.cells if cell.kind == "markdown") + "\n"
     found = _text(text, tutorial)
     if stored is None:
@@ -29,7 +29,7 @@ def problems(tutorial: Tutorial, stored: Stored | None) -> list[str]:
 
 
 def words(tutorial: Tutorial) -> int:
-    """Returns the number of words of the prose, without captions of boxes and targets of links."""
+    """Counts the words of a tutorial's prose, without captions of boxes and link targets."""
     text = "\n".join(cell.text for cell in tutorial.cells if cell.kind == "markdown")
     return len(re.findall(r"[^\W_]+(?:[-'.][^\W_]+)*", HTML_OR_LINK.sub(" ", text)))
 

@@ -1,4 +1,4 @@
-"""Compares printed text of two runs: words exactly, numbers up to the differences between machines."""
+"""Compares the printed text of two runs: words exactly, numbers up to usual differences between machines."""
 
 import math
 import re

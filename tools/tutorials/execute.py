@@ -1,4 +1,4 @@
-"""Executes the cells of a script in one namespace, and keeps what each cell prints, returns and draws."""
+"""Executes the cells of a tutorial script in order, and keeps what each cell prints, returns and draws."""
 
 import ast
 import io
@@ -38,7 +38,7 @@ class CellOutput:
 
 
 def execute(cells: Iterable[str], name: str) -> list[CellOutput]:
-    """Runs cells one after another, in an empty folder, with fixed seeds and one thread."""
+    """Runs the cells of a tutorial one after another, in an empty folder, with fixed seeds and one thread."""
     names: dict[str, Any] = {"__name__": "__main__"}
     with session():
         return [run_cell(cell, names, f"<{name}, cell {number}>") for number, cell in enumerate(cells, 1)]
@@ -46,7 +46,7 @@ def execute(cells: Iterable[str], name: str) -> list[CellOutput]:
 
 @contextmanager
 def session(*, quiet: bool = True) -> Iterator[None]:
-    """Opens a context with an empty folder, the plot style of the pages, fixed seeds and one thread."""
+    """Context manager with an empty folder, the plot style of the pages, fixed seeds and one thread."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -95,20 +95,22 @@ def run_cell(code: str, names: dict[str, Any], name: str, *, every_value: bool =
 
 
 def _is_shown(value: Any, code: str) -> bool:
-    """Whether a value is shown: not None, nothing that belongs to a picture, and no line that ends in a semicolon."""
+    """Checks whether a page shows the value of an expression: not None, not part of a picture, no semicolon at the
+    end.
+    """
     first = value.flat[0] if type(value).__name__ == "ndarray" and value.size and value.dtype == object else value
     first = first[0] if isinstance(first, list | tuple) and first else first
     return value is not None and not type(first).__module__.startswith("matplotlib") and not code.rstrip().endswith(";")
 
 
 def _is_result(value: Any) -> bool:
-    """Whether a value inside a block is worth showing, unlike what a setting, a fit or a saved file returns."""
+    """Checks whether a value inside a cell is worth showing, unlike random generators, fitted models or saved files."""
     is_setting = type(value).__name__ in ("Generator", "PosixPath", "Parameter") or hasattr(value, "fit")
     return not is_setting and not callable(value)
 
 
 def open_figures() -> list[Picture]:
-    """Saves and closes every open figure, and returns the pictures."""
+    """Saves and closes every open matplotlib figure, and returns the pictures."""
     from matplotlib import pyplot as plt
 
     figures = [plt.figure(number) for number in plt.get_fignums()]
@@ -118,7 +120,7 @@ def open_figures() -> list[Picture]:
 
 
 def save(figure: Any) -> Picture:
-    """Saves a figure as SVG, or as PNG if the SVG is large, in the colors of light and of dark pages."""
+    """Saves a figure in the colors of light and of dark pages, as SVG, or as PNG if the SVG would be large."""
     from tools.tutorials.style import recolor
 
     # Axes of color bars have a place already, so the automatic layout must not move them.

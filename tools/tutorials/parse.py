@@ -1,4 +1,4 @@
-"""Reads a tutorial: a Python script whose cells start with ``# %%`` (code) or ``# %% [markdown]``.
+"""Parses a tutorial: a Python script whose cells start with ``# %%`` (code) or ``# %% [markdown]``.
 
 The first Markdown cell is a title, then one paragraph with the question of the tutorial. Lines before the first cell
 may set ``# fast: true`` (the tests execute the script) and ``# thumbnail: 2`` (the number of the picture in the
@@ -33,7 +33,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Tutorial:
-    """A tutorial as written, without its outputs."""
+    """A tutorial as its author wrote it, without its outputs."""
 
     slug: str
     cells: tuple[Cell, ...]
@@ -42,18 +42,18 @@ class Tutorial:
 
     @property
     def title(self) -> str:
-        """The heading of the first cell, which is the tutorial's title."""
+        """Returns the tutorial's title, which is the heading of the first cell."""
         match = HEADING.match(self.cells[0].text)
         return match[1].strip() if match else self.slug
 
     @property
     def question(self) -> str:
-        """The first paragraph below the title, on one line."""
+        """Returns the tutorial's question, which is the first paragraph below the title."""
         return " ".join(HEADING.sub("", self.cells[0].text).split("\n\n")[0].split())
 
     @property
     def hash(self) -> str:
-        """A hash that changes with the code, but not with the text or the descriptions of pictures."""
+        """Returns a hash of the tutorial's code, to notice that stored outputs are out of date."""
         code = "\n# %%\n".join(cell.text for cell in self.cells if cell.kind == "code")
         return hashlib.sha256(code.encode()).hexdigest()[:HASH_CHARACTERS]
 

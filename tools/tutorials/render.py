@@ -1,4 +1,4 @@
-"""Turns a tutorial and its stored outputs into a page of the site, and all of them into a gallery."""
+"""Renders a tutorial and its stored outputs as a page of the website, and all tutorials as a gallery."""
 
 from tools.tutorials.parse import HEADING, Cell, Tutorial
 from tools.tutorials.store import Stored
@@ -9,7 +9,7 @@ FIRST_SCREEN_CODE_LINES = 14
 
 
 def page(tutorial: Tutorial, stored: Stored) -> str:
-    """Returns the Markdown of a tutorial's page."""
+    """Returns the Markdown of a tutorial's page on the website."""
     parts, outputs, number = [], iter(stored.cells), 0
     for cell in tutorial.cells:
         if cell.kind == "markdown":
@@ -44,7 +44,7 @@ def gallery(tutorials: list[tuple[Tutorial, Stored]], opening: str) -> str:
 
 
 def output_block(text: str) -> str:
-    """Returns the HTML and Markdown of printed text below a block of code."""
+    """Returns the HTML and Markdown of printed text, to show below a block of code."""
     fence = "````" if "```" in text else "```"
     return f'<div class="output" markdown>\n\n{fence}text\n{text}\n{fence}\n\n</div>'
 
@@ -56,12 +56,12 @@ def picture(place: str, ending: str, alt: str) -> str:
 
 
 def alts(cell: Cell, count: int) -> list[str]:
-    """Returns the descriptions of a cell's pictures, one for each picture."""
+    """Returns the text descriptions of a cell's pictures, one for each picture, empty if missing."""
     return [*cell.alts[:count], *[""] * (count - len(cell.alts))]
 
 
 def repeats_thumbnail(tutorial: Tutorial, stored: Stored) -> bool:
-    """Whether the page starts with the thumbnail, because its first own picture is further down."""
+    """Checks whether the page starts with the tutorial's thumbnail, because its first own picture is further down."""
     endings = _endings(stored)
     if len(endings) < tutorial.thumbnail:
         return False

@@ -1,4 +1,4 @@
-"""Stores outputs of tutorials on disk: ``outputs/<slug>/outputs.json``, with the pictures in the same folder."""
+"""Stores the outputs of tutorials on disk: ``outputs/<slug>/outputs.json``, with the pictures in the same folder."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from tools.tutorials.parse import FOLDER, Tutorial
 
 @dataclass(frozen=True, slots=True)
 class StoredCell:
-    """Printed text and the file endings (svg or png) of the pictures of one code cell."""
+    """Stored output of one code cell: its printed text, and the file endings (svg or png) of its pictures."""
 
     text: str
     pictures: list[str]
@@ -19,20 +19,20 @@ class StoredCell:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The stored outputs of one tutorial, for code with one hash."""
+    """The stored outputs of one tutorial, with the hash of the code that produced them."""
 
     hash: str
     seconds: float
     cells: list[StoredCell]
 
     def pictures(self) -> list[str]:
-        """Returns the file names of all light pictures in order."""
+        """Returns the file names of a tutorial's pictures for light pages, in order."""
         endings = [ending for cell in self.cells for ending in cell.pictures]
         return [f"{number}-light.{ending}" for number, ending in enumerate(endings, 1)]
 
 
 def write(tutorial: Tutorial, outputs: list[CellOutput], seconds: float, folder: Path = FOLDER) -> None:
-    """Replaces the stored outputs of a tutorial."""
+    """Replaces the stored outputs of a tutorial by new ones."""
     place = folder / "outputs" / tutorial.slug
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -46,7 +46,7 @@ def write(tutorial: Tutorial, outputs: list[CellOutput], seconds: float, folder:
 
 
 def load(tutorial: Tutorial, folder: Path = FOLDER) -> Stored | None:
-    """Returns the stored outputs of a tutorial if they belong to its current code; None otherwise."""
+    """Returns the stored outputs of a tutorial; None if the tutorial's code has changed since."""
     path = folder / "outputs" / tutorial.slug / "outputs.json"
     if not path.exists():
         return None
@@ -57,7 +57,7 @@ def load(tutorial: Tutorial, folder: Path = FOLDER) -> Stored | None:
 
 
 def missing(tutorial: Tutorial) -> str:
-    """Returns a message that says what to do about outputs that are missing or belong to other code."""
+    """Returns a message that says how to create a tutorial's outputs if they are missing or out of date."""
     return (
         f"docs/tutorials/{tutorial.slug}.py has no current outputs. "
         f"Run `python -m tools.tutorials run {tutorial.slug}` and commit docs/tutorials/outputs/{tutorial.slug}."

@@ -15,7 +15,7 @@ GRAYS = {BLACK: DARK["text"], "#808080": DARK["soft"], "#d3d3d3": DARK["line"], 
 
 
 def rc_parameters() -> dict[Any, Any]:
-    """Returns the settings of matplotlib for a picture on a light page."""
+    """Returns the matplotlib settings for a picture on a light page."""
     from cycler import cycler
 
     series = [LIGHT[name] for name in look.SERIES]
@@ -26,7 +26,7 @@ def rc_parameters() -> dict[Any, Any]:
 
 
 def recolor(figure: Any) -> None:
-    """Gives every text, line and area of a figure its color on dark pages; colors of color maps and images stay."""
+    """Changes the colors of a figure for dark pages: texts, lines and areas; color maps and images stay."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -53,7 +53,7 @@ def recolor(figure: Any) -> None:
 
 
 def dark(color: Any) -> Any:
-    """Returns the color on dark pages for a color on light pages, with the same transparency.
+    """Returns the color that replaces a light page's color on dark pages, with the same transparency.
 
     >>> from matplotlib.colors import to_hex
     >>> to_hex(dark(LIGHT["first"])), to_hex(dark("black")), dark("none")

@@ -1,4 +1,4 @@
-"""Finds which functions of gnomon a tutorial, a page or a claim uses or names."""
+"""Finds which functions of gnomon a tutorial, a documentation page or a theory claim uses."""
 
 import ast
 import importlib
@@ -17,8 +17,7 @@ PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 
 @cache
 def pages_by_name() -> dict[str, list[tuple[str, str]]]:
-    """Returns title and path of the tutorials and guides that use or name each function, by the place that defines
-    the function."""
+    """Lists for each function of gnomon the tutorials and guides that use it, with title and path."""
     sources = [(t.title, f"tutorials/{t.slug}.md", _code(t.cells), _text(t.cells)) for t in read_all()]
     for page in sorted(page for folder in GUIDES for page in (DOCS / folder).glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -33,7 +32,7 @@ def pages_by_name() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def identity(dotted: str) -> str:
-    """Returns the place at which a name is defined, whichever module exports it; empty for other things.
+    """Returns where a name is really defined, whichever module exports it; empty if it is not a function or class.
 
     >>> identity("gnomon.ntk") == identity("gnomon.tangent.ntk") != ""
     True
@@ -47,7 +46,7 @@ def identity(dotted: str) -> str:
 
 
 def names_in(code: str) -> set[str]:
-    """Returns the names of gnomon that some code uses, as dotted paths.
+    """Returns the names of gnomon that some Python code uses, as dotted paths.
 
     >>> sorted(names_in("import gnomon\\nfrom gnomon.landscape import edge\\ngnomon.ntk(net, x)\\nedge(run)"))
     ['gnomon.landscape.edge', 'gnomon.ntk']

@@ -1,4 +1,5 @@
-"""Converts the user's model and data to the common form that all analyses of gnomon accept.
+"""Converts the user's model and data to the form that gnomon's analyses need: one row of inputs and outputs per
+example.
 
 Instruments take a module that returns one row per example, and inputs whose first axis counts examples. `adapt` turns
 other models and data into that form. It never changes the user's module: it returns a view of it, or a copy.
@@ -38,7 +39,7 @@ __all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adapted:
-    """A module with its training and test data, converted to the common form that all analyses of gnomon accept.
+    """A module with its training and test data, converted so that inputs and outputs have one row per example.
 
     ``loss`` is the loss if the module computes its own. ``batch`` is the size of the user's batches if they were
     joined to tensors. ``axis`` says which axis of the outputs counted examples before it was moved to the front.
@@ -55,8 +56,8 @@ class Adapted:
 def adapt(
     module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
 ) -> Adapted:
-    """Converts a module and its data to the common form that all analyses of gnomon accept; returns them unchanged if
-    they already have it.
+    """Converts a module and its data so that inputs and outputs have one row per example; changes nothing if they
+    already do.
 
     Graphs and batches of graphs become rows of padded tensors, or of nodes if there is one graph with masks. Texts in
     columns become rows, and lists of dicts, as detectors take them, numbers. Outputs get one row per example. A first
@@ -95,7 +96,7 @@ def adapt(
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
-    """Converts a module and its data with targets to one row per example: handles graphs, text in columns, initial
+    """Converts a module and its data so that there is one row per example; handles graphs, text stored in columns,
     hidden states and random noise.
 
     A module that samples gets one fixed draw of noise, so that its outputs are a function of its inputs. Losses that
@@ -118,7 +119,7 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
 
 
 def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
-    """Converts a module and its inputs (without targets) to the common form that all analyses of gnomon accept.
+    """Converts a module and its inputs (without targets) so that inputs and outputs have one row per example.
 
     Cost: two forward passes on at most three examples, and one if ``forward`` requires a state.
 
@@ -136,8 +137,8 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
 
 
 def fitting_output(module: nn.Module, train: Any) -> Output | None:
-    """Returns the key or index of the module's output whose shape equals the shape of real-valued targets; None if the
-    default output fits.
+    """Chooses which of several outputs of a module to use: returns the key or index of the one that has the shape of
+    the targets.
 
     Cost: a forward pass on two examples.
     """
@@ -167,7 +168,9 @@ def _with_state(module: nn.Module, train: Any) -> nn.Module:
 
 
 def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
-    """Returns which axis of the outputs counts examples if it is not the first one; None for unreadable data."""
+    """Returns the batch dimension of a module's outputs if it is not the first dimension; None if it is, or if the data
+    are unreadable.
+    """
     try:
         return find_example_axis(module, source(train, module=module).first(3).x)
     except InputError:
@@ -175,8 +178,8 @@ def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
 
 
 def _needs_own_loss(module: nn.Module, train: Any) -> bool:
-    """Returns whether the module must compute its own loss: the data have no targets, or their targets do not fit the
-    outputs and ``forward`` takes them as an argument.
+    """Checks whether only the module itself can compute the loss, because the data have no targets or their shape does
+    not fit the outputs.
     """
     try:
         few = source(train).first(2)

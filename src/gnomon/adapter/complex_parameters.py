@@ -1,4 +1,4 @@
-"""Splits complex parameters into pairs of real ones, which all optimizers, kernels and curvatures can handle.
+"""Stores complex parameters as pairs of real parameters, because optimizers and most analyses need real numbers.
 
 >>> class Turn(nn.Module):
 ...     def __init__(self):
@@ -28,16 +28,14 @@ PARTS = ("_real", "_imag")
 
 
 class ComplexView(ModuleView):
-    """A wrapper of a module whose complex parameters are stored as real and imaginary parts; joins the parts before
+    """Wraps a module with complex parameters so that each is stored as a real and an imaginary part; joins the parts at
     each call.
     """
 
     takes_same_inputs = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Joins the real and imaginary parts of each complex parameter, then returns the output of the wrapped
-        module.
-        """
+        """Assembles the complex parameters from their real and imaginary parts, then runs the wrapped module."""
         module = self.module_of_view
         joined = []
         for part in module.modules():
@@ -55,8 +53,8 @@ class ComplexView(ModuleView):
 
 
 def real_parameters(module: nn.Module) -> nn.Module:
-    """Returns the module itself if all parameters are real, otherwise a wrapped copy whose complex parameters are
-    stored as pairs of real ones.
+    """Returns a copy of a module whose complex parameters are stored as pairs of real ones; returns the module if all
+    are real.
 
     Gradients with respect to the two parts are the parts of the gradient that torch gives complex parameters.
     Cost: a copy of the module if it has complex parameters.

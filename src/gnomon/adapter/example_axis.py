@@ -1,4 +1,4 @@
-"""Moves the axis that counts examples to the front of a module's outputs.
+"""Moves the batch dimension of a module's outputs to the front.
 
 Some published modules return one row per position of all examples, (n * positions, k), as if the batch were one long
 sequence; others return steps first, (steps, n, k), as the loss of CTC expects. The axis is found by passing two and
@@ -30,22 +30,22 @@ __all__ = ["ExampleAxis", "LossOfReturned", "find_example_axis", "restore_output
 
 @dataclass(frozen=True, slots=True)
 class ExampleAxis:
-    """Says which axis of a module's outputs counts examples: the second one (``positions`` is 0), or the first one
-    together with this number of positions for each example.
+    """Describes a batch dimension that is not first: it is the second one, or it is merged with this number of
+    positions.
     """
 
     positions: int = 0
 
 
 class ExamplesFirstView(ModuleView):
-    """A wrapper of a module that returns outputs (n, ...), whichever axis of the module's outputs counts examples."""
+    """Wraps a module so that the batch dimension of its outputs comes first."""
 
     def __init__(self, module: nn.Module, axis: ExampleAxis) -> None:
         super().__init__(module)
         self.axis = axis
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Runs the wrapped module and moves the axis that counts examples to the front of its outputs."""
+        """Runs the wrapped module and moves the batch dimension of its outputs to the front."""
         returned: Tensor = self.module_of_view(*args, **kwargs)
         if not self.axis.positions:
             return returned.transpose(0, 1)
@@ -54,23 +54,25 @@ class ExamplesFirstView(ModuleView):
 
 @dataclass(frozen=True, slots=True)
 class LossOfReturned:
-    """A user's loss that gets outputs in the form in which the user's module returns them."""
+    """Wraps a user's loss: undoes the change of output layout, so that the loss gets outputs as the user's module
+    returns them.
+    """
 
     loss: Callable[..., Any]
     axis: ExampleAxis
 
     @property
     def name(self) -> str:
-        """Returns the name of the user's loss."""
+        """Returns the name of the wrapped loss function."""
         return getattr(self.loss, "__name__", type(self.loss).__name__)
 
     def __call__(self, outputs: Tensor, y: Tensor) -> Any:
-        """Returns the user's loss of outputs (n, ...) and targets."""
+        """Restores the user's layout of the outputs, then returns the user's loss of outputs and targets."""
         return self.loss(restore_outputs(outputs, self.axis), y)
 
 
 def find_example_axis(module: nn.Module, x: Inputs) -> ExampleAxis | None:
-    """Determines which axis of the module's outputs counts examples; None if it is the first one, or if none does.
+    """Determines the batch dimension of a module's outputs; returns None if it is the first one or if there is none.
 
     Cost: two forward passes on at most three examples.
 
@@ -99,7 +101,8 @@ def find_example_axis(module: nn.Module, x: Inputs) -> ExampleAxis | None:
 
 
 def with_examples_first(module: nn.Module, axis: ExampleAxis | None) -> nn.Module:
-    """Wraps a module so that the first axis of its outputs counts examples; None returns the module.
+    """Wraps a module so that the batch dimension of its outputs comes first; returns the module unchanged if ``axis``
+    is None.
 
     >>> net = nn.Linear(1, 1)
     >>> with_examples_first(net, None) is net
@@ -109,7 +112,7 @@ def with_examples_first(module: nn.Module, axis: ExampleAxis | None) -> nn.Modul
 
 
 def restore_outputs(outputs: Tensor, axis: ExampleAxis) -> Tensor:
-    """Returns outputs (n, ...) in the form in which the user's module returned them.
+    """Moves the batch dimension of outputs from the front back to the place that the user's module gives it.
 
     >>> import torch
     >>> restore_outputs(torch.zeros(2, 5, 3), ExampleAxis()).shape

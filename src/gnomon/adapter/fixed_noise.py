@@ -1,5 +1,5 @@
-"""Makes modules that sample Gaussian noise, such as variational autoencoders, deterministic by fixing one draw of the
-noise.
+"""Makes modules that sample Gaussian noise deterministic by reusing one noise sample; an example is a variational
+autoencoder.
 
 Every example gets the same noise, in every pass, whatever the size of the batch. The outputs are then a function of an
 example alone, which derivatives of outputs need.
@@ -34,8 +34,8 @@ NOISE_SEED = 0
 
 
 class FixedNoiseView(ModuleView):
-    """A wrapper of a module that samples Gaussian noise: every call uses the same noise, shared by all examples, so
-    outputs are deterministic.
+    """Wraps a module that samples Gaussian noise: every call and every example uses the same noise, so outputs are
+    deterministic.
     """
 
     takes_same_inputs = True
@@ -47,8 +47,8 @@ class FixedNoiseView(ModuleView):
 
 
 def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
-    """Returns a wrapper that fixes the noise if the module samples Gaussian noise and has no other randomness;
-    otherwise returns the module.
+    """Wraps a module so that its Gaussian noise is fixed; returns the module unchanged if it has no noise or other
+    randomness as well.
 
     Cost: two or three forward passes on two examples.
 
@@ -70,15 +70,15 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
 
 
 def _draws(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether a forward pass of the module uses torch's random number generator."""
+    """Checks whether a forward pass of the module draws random numbers."""
     before = torch.get_rng_state()
     run(module, x)
     return not torch.equal(before, torch.get_rng_state())
 
 
 class _FixedNoise(TorchFunctionMode):
-    """A torch function mode in which functions that sample Gaussian noise return fixed numbers, the same for each
-    row.
+    """While active, makes torch functions that sample Gaussian noise return fixed numbers, the same for each
+    example.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Wraps graph networks so that the first axis of inputs and outputs counts graphs, or counts the nodes of one large
+"""Wraps graph networks so that the batch dimension of inputs and outputs counts graphs, or the nodes of one large
 graph.
 """
 
@@ -36,7 +36,7 @@ FEATURES = "x"
 
 
 class ReadBatch(GraphBatch):
-    """A batch of graphs that records in ``read`` which attributes were read or asked for."""
+    """A batch of graphs that records which of its attributes the network reads."""
 
     def __init__(self, batch: GraphBatch) -> None:
         super().__init__(batch)
@@ -55,7 +55,7 @@ class ReadBatch(GraphBatch):
         return super().__contains__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Returns an attribute, or the default if there is none."""
+        """Returns an attribute of the batch of graphs by name, or the default if the batch has no such attribute."""
         return self[name] if name in self else default
 
     def __iter__(self) -> Iterator[str]:
@@ -63,23 +63,21 @@ class ReadBatch(GraphBatch):
         return super().__iter__()
 
     def items(self) -> Any:
-        """Returns all attributes by name."""
+        """Returns names and values of all attributes of the batch of graphs."""
         self.read.update(self.keys())
         return super().items()
 
 
 class GraphView(ModuleView):
-    """A wrapper of a graph network that takes padded graphs and returns one row per graph; outputs for nodes are padded
-    with zeros.
-    """
+    """Wraps a graph network: takes zero-padded graphs and returns one row of outputs per graph."""
 
     def __init__(self, module: nn.Module, roles: Roles) -> None:
         super().__init__(module)
         self.roles = roles
 
     def forward(self, **padded: Tensor) -> Tensor:
-        """Runs the wrapped network on padded graphs; returns outputs (graphs, ...) for graphs, or (graphs, most nodes,
-        ...) for nodes.
+        """Runs the wrapped network on zero-padded graphs; returns one row per graph, which holds the outputs of its
+        nodes if there is one per node.
         """
         counts = padded[NODE_COUNT]
         found = output_tensor(_call(self.module_of_view, join_graphs(padded, self.roles)))
@@ -91,8 +89,8 @@ class GraphView(ModuleView):
 
 
 class NodeView(ModuleView):
-    """A wrapper of a graph network for one large graph whose nodes are the examples: takes indices and features of some
-    nodes, returns their outputs.
+    """Wraps a graph network for one large graph so that each node is an example: takes indices and features of nodes,
+    returns their outputs.
 
     The other nodes of the graph keep their features.
     """
@@ -102,8 +100,8 @@ class NodeView(ModuleView):
         object.__setattr__(self, "graph", graph)
 
     def forward(self, node: Tensor, x: Tensor | None = None) -> Tensor:
-        """Runs the wrapped network on the whole graph with new features x for some nodes; returns the outputs of these
-        nodes.
+        """Runs the wrapped network on the whole graph after replacing the features of some nodes; returns the outputs
+        of these nodes.
         """
         graph = GraphBatch(vars(self)["graph"])
         if x is not None:
@@ -112,8 +110,8 @@ class NodeView(ModuleView):
 
 
 def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Converts a graph network and its data to one row per graph, or one row per node of a single graph; returns None
-    if the data contain no graphs.
+    """Converts a graph network and its data to one row per graph, or per node of one large graph; None if the data
+    contain no graphs.
 
     Data are pairs (inputs, targets), or inputs alone if graphs have no attribute ``y``.
     Cost: a copy of the data in memory.
@@ -143,7 +141,9 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
 
 
 def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -> Roles:
-    """Returns the attributes that ``forward`` names, or reads from the batch that it takes as a whole."""
+    """Returns which attributes of the graphs the network uses: those named in its ``forward``, or those read from the
+    batch.
+    """
     batch = ReadBatch(join_graphs(padded, roles))
     try:
         with preserve(module, grad=False, seed=0):
@@ -155,7 +155,7 @@ def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -
 
 
 def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Module, *tuple[Any, ...]]:
-    """Splits one graph into training and test examples: the nodes in ``train_mask`` and the nodes in ``test_mask``."""
+    """Splits the nodes of one graph into training and test examples by its masks ``train_mask`` and ``test_mask``."""
     table = {name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor)}
     joined = GraphBatch({name: t for name, t in table.items() if name != "y"})
     joined["num_nodes"], joined["num_graphs"] = int(graph.num_nodes), 1
@@ -193,13 +193,15 @@ def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
 
 
 def _most_nodes(padded: Mapping[str, Tensor], roles: Roles) -> int:
-    """Returns the size of the node axis in padded tensors, which is the number of nodes of the largest graph."""
+    """Returns the number of nodes of the largest graph in a padded batch."""
     per_node = next((name for name, role in roles.items() if role == "nodes"), None)
     return int(padded[NODE_COUNT].max()) if per_node is None else padded[per_node].shape[1]
 
 
 def _call(module: nn.Module, batch: GraphBatch) -> Any:
-    """Calls module(batch), or module(x=..., edge_index=..., ...) if ``forward`` names attributes of the batch."""
+    """Calls a graph network with the whole batch, or with separate attributes such as ``edge_index`` if its ``forward``
+    names them.
+    """
     parameters = inspect.signature(module.forward).parameters
     known = set(batch.keys()) - {EDGE_COUNT, NODE_COUNT}
     named = {name: batch[name] for name in parameters if name in known}

@@ -1,4 +1,4 @@
-"""Converts graphs of different sizes to padded tensors whose first axis counts graphs, and back.
+"""Converts graphs of different sizes to zero-padded tensors with one row per graph, and back.
 
 PyTorch Geometric joins the graphs of a batch into one large graph, in which no axis counts examples. `pad_graphs`
 writes graphs as tensors with one row per graph, and `join_graphs` joins them exactly as PyTorch Geometric does, so that
@@ -59,7 +59,7 @@ Roles = dict[str, Role]
 
 
 class GraphBatch(dict):
-    """A batch of graphs joined into one graph, with attributes by name as in PyTorch Geometric.
+    """A batch of graphs joined into one large graph, with attributes accessible by name as in PyTorch Geometric.
 
     >>> GraphBatch(x=1).x
     1
@@ -82,7 +82,7 @@ def is_graph(value: Any) -> bool:
 
 
 def graph_list(data: Any) -> list[Any] | None:
-    """Returns all graphs in a graph, a batch of graphs, a list or a loader, as a list; None if the data contain no
+    """Lists all graphs in a graph, a batch of graphs, a list or a data loader; returns None if the data contain no
     graphs.
 
     Cost: reading the data.
@@ -133,7 +133,7 @@ def attribute_roles(graphs: Sequence[Any]) -> Roles:
 
 
 def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
-    """Stacks graphs of different sizes into tensors with one row per graph; pads node and edge tensors with zeros.
+    """Stacks graphs of different sizes into tensors with one row per graph; fills missing nodes and edges with zeros.
 
     Attributes of nodes are (graphs, most nodes, ...), of edges (graphs, most edges, ...), numbers of nodes
     (graphs, k, most edges); attributes of whole graphs are stacked.
@@ -159,8 +159,8 @@ def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
 
 
 def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
-    """Joins padded graphs into one big graph; its tensor ``batch`` holds the index of the graph that each node belongs
-    to.
+    """Joins padded graphs into one large graph; the tensor ``batch`` of the result says to which graph each node
+    belongs.
 
     Cost: a copy of the data.
 
@@ -189,8 +189,7 @@ def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
 
 
 def node_mask(counts: Tensor, most: int) -> Tensor:
-    """Returns a boolean matrix with ``most`` columns: in row i the first ``counts[i]`` entries are True, the rest
-    False.
+    """Returns a boolean mask of shape (graphs, largest number of nodes): True for real nodes, False for padding.
 
     >>> node_mask(torch.tensor([1, 2]), 2).tolist()
     [[True, False], [True, True]]
@@ -199,7 +198,7 @@ def node_mask(counts: Tensor, most: int) -> Tensor:
 
 
 def pad_rows(parts: Sequence[Tensor], value: float = 0) -> Tensor:
-    """Pads tensors of different lengths with a value and stacks them: (number of tensors, largest length, ...).
+    """Pads tensors of different lengths to the largest length and stacks them along a new first dimension.
 
     >>> pad_rows([torch.ones(1), torch.ones(2)], 7).tolist()
     [[1.0, 7.0], [1.0, 1.0]]
@@ -208,7 +207,7 @@ def pad_rows(parts: Sequence[Tensor], value: float = 0) -> Tensor:
 
 
 def _attributes(graph: Any) -> dict[str, Tensor]:
-    """Returns all tensors of a graph by name, except targets and masks."""
+    """Returns the input tensors of a graph by name; leaves out targets and masks."""
     return {
         name: t for name, t in graph.to_dict().items() if isinstance(t, Tensor) and t.dim() and name not in NOT_INPUTS
     }

@@ -1,4 +1,4 @@
-"""Losses for outputs with an extra axis: positions of a sequence, pixels, or members of an ensemble.
+"""Losses for outputs with an extra dimension: positions of a sequence, pixels, or members of an ensemble.
 
 For an example with outputs f_t at positions t and labels c_t, and N labels in all examples that are not ignored,
 
@@ -36,44 +36,42 @@ IGNORED_LABEL = -100
 
 
 class AbstractLossWithAxes(AbstractLoss):
-    """Base class of losses whose outputs have an extra axis, such as positions of a sequence; integer labels stay
+    """Base class of losses for outputs with an extra dimension, such as positions of a sequence; integer labels stay
     integers.
     """
 
     @abstractmethod
     def root(self, f: Float[Tensor, "n k"], y: Tensor) -> Float[Tensor, "n k k"]:
-        """Returns a square root R of the loss's Hessian for each example: R R^T = Hessian."""
+        """Returns a matrix square root of the Hessian of the loss with respect to the outputs, for each example."""
 
     @abstractmethod
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Returns the targets as real numbers in the shape of the outputs f, (n, k)."""
+        """Converts the targets to real numbers in the shape of the outputs, (examples, number of outputs)."""
 
     @abstractmethod
     def decisions(self, y: Tensor) -> int:
-        """Returns the number of terms in the mean of the loss: the number of labels that count, or of examples."""
+        """Returns the number of terms over which the loss is averaged: the labels that are not ignored, or the
+        examples.
+        """
 
     @abstractmethod
     def observations(self, y: Tensor) -> int:
-        """Returns the number of observed labels; every position counts, but the members of an ensemble share one
-        label.
+        """Returns the number of observed labels; counts every position, but counts a label once if ensemble members
+        share it.
         """
 
     @abstractmethod
     def right(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[int, int] | None:
-        """Returns the number of correct predictions and the number of all predictions; None if the network predicts
-        real numbers.
-        """
+        """Counts correct predictions and all predictions; returns None if the network predicts real numbers."""
 
     def __call__(self, outputs: Tensor, y: Tensor) -> Tensor:
-        """Flattens outputs (n, ...) to rows and returns the loss, so that the object can be called like a loss of
-        torch.
-        """
+        """Computes the loss of outputs with extra dimensions, so that the object can be called like a loss of torch."""
         return self.value(outputs.reshape(len(outputs), -1), y)
 
 
 @dataclass(frozen=True, slots=True)
 class PositionCrossEntropy(AbstractLossWithAxes):
-    """Cross-entropy over the labels at all positions of a sequence or pixels of an image.
+    """Cross-entropy over the labels at all positions of a sequence or all pixels of an image.
 
     See equation (1) of the module docstring.
     ``classes_first`` says that an example's outputs are (classes, positions) and not (positions, classes). With
@@ -125,8 +123,8 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return found
 
     def table(self, y: Tensor, f: Float[Tensor, "n k"]) -> Float[Tensor, "n k"]:
-        """Returns the labels as one-hot vectors in the shape of the outputs f, (n, k); positions without a label get
-        zeros.
+        """Returns the labels as one-hot vectors in the shape of the outputs, with zeros at positions without a
+        label.
         """
         if _is_table(f, y):
             return y
@@ -135,8 +133,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return self._flat(F.pad(hot, (0, 0, 0, self.shift))).to(f)
 
     def by_position(self, f: Float[Tensor, "n k"], y: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns outputs (n, positions, classes) and their labels (n, positions), without positions that have no
-        label.
+        """Returns outputs (examples, positions, classes) and labels (examples, positions), aligned with each other.
 
         >>> loss = PositionCrossEntropy(classes=2, positions=3)
         >>> logits, labels = loss.by_position(torch.zeros(1, 6), torch.ones(1, 3))
@@ -176,22 +173,24 @@ class PositionCrossEntropy(AbstractLossWithAxes):
         return table
 
     def _rows(self, f: Tensor) -> Tensor:
-        """Reshapes flat outputs (n, k) to (n, positions, classes)."""
+        """Reshapes flattened outputs to (examples, positions, classes)."""
         if self.classes_first:
             return f.reshape(len(f), self.classes, -1).transpose(1, 2)
         return f.reshape(len(f), -1, self.classes)
 
     def _flat(self, rows: Tensor) -> Tensor:
-        """Flattens (n, positions, classes) to the rows (n, k) of the network's outputs; the inverse of `_rows`."""
+        """Flattens outputs of shape (examples, positions, classes) to one row per example."""
         return (rows.transpose(1, 2) if self.classes_first else rows).reshape(len(rows), -1)
 
     def _axes(self, f: Tensor) -> Tensor:
-        """Reshapes outputs to (n, positions, classes) and drops positions that have no label."""
+        """Reshapes outputs to (examples, positions, classes); drops last positions whose next token is not in the
+        data.
+        """
         rows = self._rows(f)
         return rows[:, : rows.shape[1] - self.shift]
 
     def _labels(self, y: Tensor) -> Tensor:
-        """Reshapes integer labels to (n, positions)."""
+        """Reshapes integer labels to (examples, positions)."""
         if self.shared:
             return y.reshape(len(y), 1).long().expand(-1, self.positions)
         return y.reshape(len(y), -1).long()[:, self.shift :]
@@ -199,7 +198,7 @@ class PositionCrossEntropy(AbstractLossWithAxes):
 
 @dataclass(frozen=True, slots=True)
 class EnsembleSquaredLoss(AbstractLossWithAxes):
-    """Half the squared error of each ensemble member; outputs of one example have shape (members, values).
+    """Half the squared error of each member of an ensemble, averaged over members and examples.
 
     See equation (2) of the module docstring.
 
@@ -246,7 +245,7 @@ class EnsembleSquaredLoss(AbstractLossWithAxes):
 
 
 def _is_table(f: Tensor, y: Tensor) -> bool:
-    """Returns whether the targets y are floating-point numbers with the same shape as the outputs f."""
+    """Checks whether the targets y are already floating-point numbers in the shape of the outputs f."""
     return y.is_floating_point() and y.shape == f.shape
 
 

@@ -34,7 +34,7 @@ __all__ = ["adapt_model_loss", "computes_binary_loss", "find_loss", "model_loss"
 
 
 def model_loss(returned: Any, y: Tensor) -> Tensor:
-    """Returns the loss in the dict that a `LossView` returned; ignores the targets y, which the model has already used.
+    """Returns the loss that the model itself computed; ignores the targets y, because the model has already used them.
 
     >>> float(model_loss({"loss": torch.tensor(2.0)}, torch.zeros(1)))
     2.0
@@ -50,14 +50,16 @@ def model_loss(returned: Any, y: Tensor) -> Tensor:
 
 
 class LossView(ModuleView):
-    """A wrapper of a module that computes its own loss; returns ``{"logits": predictions, "loss": loss}``.
+    """Wraps a module that computes its own loss: returns a dict with the predictions ("logits") and the loss.
 
     A module that returns nothing but its loss has no predictions. Then they are the losses of single examples in eval
     mode, and the loss of the batch for each example in train mode, which takes one pass.
     """
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
-        """Returns predictions with one row per example, and the mean loss."""
+        """Runs a module that computes its own loss; returns its predictions with one row per example, and its mean
+        loss.
+        """
         module, x = self.module_of_view, kwargs or args
         returned = module(*args, **kwargs)
         loss = find_loss(returned)
@@ -75,7 +77,7 @@ class LossView(ModuleView):
 
 
 def find_loss(returned: Any) -> Tensor | None:
-    """Finds the loss in what a module returned: the entry ``loss``, or the only number; None if there is none.
+    """Finds the loss in a module's return value: the entry ``loss``, or the only single number; None if there is none.
 
     >>> float(find_loss((torch.zeros(2, 3), torch.tensor(4.0)))), find_loss(torch.zeros(2))
     (4.0, None)
@@ -90,8 +92,7 @@ def find_loss(returned: Any) -> Tensor | None:
 
 
 def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Returns a `LossView` of a module that computes its own loss, with data whose inputs include the targets; None for
-    other modules.
+    """Wraps a module that computes its own loss, and adds the targets to its inputs; returns None for other modules.
 
     The targets that remain are zeros, because only the module knows what it compares.
     Cost: a forward pass on two examples, and a copy of the data in memory.
@@ -112,7 +113,7 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
 
 
 def with_model_loss(module: nn.Module) -> nn.Module:
-    """Wraps a module that computes its own loss as a `LossView`.
+    """Wraps a module that computes its own loss so that its return value has predictions and loss under fixed names.
 
     >>> class Own(nn.Module):
     ...     def forward(self, x):
@@ -134,8 +135,7 @@ def takes_targets(module: nn.Module) -> str | None:
 
 
 def computes_binary_loss(module: nn.Module, train: Any) -> bool:
-    """Returns whether the module takes targets between 0 and 1 and returns their binary cross-entropy with its outputs:
-    several labels for each example.
+    """Checks whether the loss that a module computes itself is binary cross-entropy with targets between 0 and 1.
 
     Cost: none if ``forward`` has no argument for targets, else a forward pass on four examples.
 

@@ -1,4 +1,4 @@
-"""Adapts detectors, whose targets are one dict for each image: the classes and boxes of the objects in it.
+"""Adapts object detectors, whose targets are one dict of classes and boxes for each image instead of a tensor.
 
 Such targets are not tensors. The examples get the numbers of their dicts as an input, and a view of the module passes
 the dicts themselves, so that the module can compute its loss.
@@ -34,21 +34,23 @@ Objects = Mapping[str, Any]
 
 
 class ObjectsView(ModuleView):
-    """A wrapper of a module that takes a list of dicts; takes the numbers of the dicts instead."""
+    """Wraps a detector that takes a list of target dicts: takes the indices of these dicts instead, so that all inputs
+    are tensors.
+    """
 
     def __init__(self, module: nn.Module, name: str, known: list[Objects]) -> None:
         super().__init__(module)
         self.name, self.known = name, known
 
     def forward(self, **inputs: Any) -> Any:
-        """Calls the wrapped module with the dicts that belong to the numbers in the inputs."""
+        """Looks up the target dicts by the indices in the inputs, and calls the wrapped detector with these dicts."""
         numbers = inputs.pop(NUMBERS)
         return self.module_of_view(**inputs, **{self.name: [self.known[i] for i in numbers.tolist()]})
 
 
 def adapt_objects(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Converts batches whose targets are lists of dicts, and the module, to inputs of tensors alone; returns None for
-    all other data.
+    """Wraps a detector whose targets are lists of dicts so that all its inputs are tensors; returns None for other
+    data.
 
     Hypotheses: images of all batches have one size.
     Cost: a copy of the data.
@@ -65,7 +67,7 @@ def adapt_objects(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
 
 
 def _object_argument(data: Any) -> str | None:
-    """Returns the name of the targets if data are batches whose targets are lists of dicts; otherwise None."""
+    """Returns the name under which batches store their lists of target dicts; None for data without such targets."""
     if not isinstance(data, list | DataLoader):
         return None
     first = next(iter(data), None)
@@ -76,7 +78,7 @@ def _object_argument(data: Any) -> str | None:
 
 
 def _rows(batches: Any, name: str, known: list[Objects]) -> dict[str, Tensor]:
-    """Joins all batches to one dict of tensors, and appends their dicts to ``known``."""
+    """Joins batches of a detector to one dict of tensors, and collects their target dicts in the list ``known``."""
     parts: dict[str, list[Tensor]] = {}
     start = len(known)
     for batch in batches:

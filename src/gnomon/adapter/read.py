@@ -33,8 +33,8 @@ ENOUGH_MEMBERS = 2
 def read_output_meaning(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
 ) -> OutputMeaning:
-    """Determines the task that network outputs (n, ...) solve, such as classification or next-token prediction, from
-    the targets y of the same examples.
+    """Determines which task a network solves, such as classification or next-token prediction, from its outputs and
+    targets.
 
     Args:
         outputs: what the network returned for a few examples.
@@ -79,9 +79,7 @@ def _read(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | Non
 
 
 def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> OutputMeaning:
-    """Returns the meaning of outputs with one label per example: classes, or an ensemble of classifiers if the outputs
-    have two axes and the labels fit the last one.
-    """
+    """Describes outputs that have one label per example: a classifier, or an ensemble of classifiers."""
     if task != "class" and len(inner) == 2 and inner[0] >= ENOUGH_MEMBERS and largest < inner[1]:
         loss = PositionCrossEntropy(inner[1], inner[0], shared=True)
         return OutputMeaning("ensemble", inner[0], inner[1], loss=loss)
@@ -90,8 +88,8 @@ def _classes(inner: tuple[int, ...], largest: int, task: TaskName | None) -> Out
 
 
 def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName | None) -> OutputMeaning:
-    """Returns the meaning of outputs with one label per position: which axis holds the classes, and whether positions
-    are tokens or pixels.
+    """Describes outputs that have one label per position: which dimension holds the classes, and whether positions are
+    tokens or pixels.
     """
     inner, wanted = _without_ones(tuple(outputs.shape[1:])), _without_ones(tuple(y.shape[1:]))
     last, first = inner[: len(wanted)] == wanted, inner[1:] == wanted
@@ -119,7 +117,9 @@ def _positions(outputs: Tensor, y: Tensor, x: Any, largest: int, task: TaskName 
 
 
 def _are_tokens(x: Any, classes: int) -> bool:
-    """Whether some input in x holds integers below ``classes``, so that inputs and labels share one vocabulary."""
+    """Checks whether an input holds integers below the number of classes, so that inputs and labels can be tokens of
+    one vocabulary.
+    """
     whole = [
         t for t in tensors(_without_targets(x)) if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2
     ]
@@ -127,21 +127,19 @@ def _are_tokens(x: Any, classes: int) -> bool:
 
 
 def _is_copy(x: Any, y: Tensor) -> bool:
-    """Returns whether the labels y equal an input. If so, a language model predicts at each position the label of the
-    next one.
-    """
+    """Checks whether the labels are a copy of the inputs, which means that the model predicts the next token."""
     same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
     counted = y != IGNORED_LABEL
     return any(bool((t[counted] == y[counted]).all()) for t in same)
 
 
 def _without_targets(x: Any) -> Any:
-    """Removes the targets from a dict of inputs."""
+    """Returns a dict of inputs without the entries that hold targets."""
     return {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES} if isinstance(x, Mapping) else x
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Removes trailing axes of length one from a shape, such as the last two of pooled images (n, 10, 1, 1)."""
+    """Removes trailing dimensions of length one from a shape, such as the last two of pooled images (n, 10, 1, 1)."""
     while shape and shape[-1] == 1:
         shape = shape[:-1]
     return shape

@@ -1,4 +1,4 @@
-"""Describes what a network's outputs mean, both as data and as one English sentence.
+"""Describes what a network's outputs mean, as data and as one English sentence.
 
 >>> OutputMeaning("language model", positions=64, classes=101).sentence
 'read as a language model: 64 positions, 101 tokens, cross-entropy over positions'
@@ -30,8 +30,7 @@ TASKS: tuple[str, ...] = TaskName.__args__  # type: ignore[attr-defined]
 
 @dataclass(frozen=True, slots=True)
 class OutputMeaning:
-    """Describes what the outputs of a network mean: the task, the numbers of positions and classes, and the matching
-    loss.
+    """Describes what a network's outputs mean: the task, the numbers of positions and classes, and the matching loss.
 
     ``positions`` counts positions, pixels or members of the ensemble; ``loss`` is None if the usual losses fit, for one
     class or some numbers per example. ``given`` says that the user named the task.
@@ -47,26 +46,26 @@ class OutputMeaning:
 
     @property
     def unit(self) -> str:
-        """Returns the word for what gets one prediction: "example", "token", "pixel", "position" or "node"."""
+        """Names the thing that gets one prediction: "example", "token", "pixel", "position" or "node"."""
         if self.task == "language model":
             return "token"
         return self.task.removeprefix("class per ") if self.task.startswith("class per ") else "example"
 
     @property
     def target(self) -> str:
-        """Returns what the network predicts at each position, in words such as "10 classes" or "one number"."""
+        """Describes in words what the network predicts at each position, such as "10 classes" or "one number"."""
         if self.classes:
             return f"{self.classes} classes"
         return "one number" if self.numbers == 1 else f"{self.numbers} numbers"
 
     @property
     def goal(self) -> str:
-        """Returns what the network learns as a verb phrase, such as "predict 3 numbers"."""
+        """Describes in words what the network learns, such as "predict 3 numbers"."""
         return _GOALS[self.task].format(reading=self)
 
     @property
     def sentence(self) -> str:
-        """A sentence that says what the outputs mean."""
+        """Says in one sentence what the network's outputs mean."""
         return f"read as {_DESCRIPTIONS[self.task].format(reading=self)}" + (" (as given)" if self.given else "")
 
 

@@ -65,8 +65,9 @@ class DecisionScore:
         return self.loss / log(2)  # (1)
 
     def values(self, data: str) -> tuple[Value, ...]:
-        """Returns accuracy, and for tokens perplexity and bits, as values for a report; ``data`` is "train" or
-        "test"."""
+        """Lists a classifier's accuracy for the report, and for tokens also perplexity and bits; ``data`` is "train" or
+        "test".
+        """
         seen = f"{self.decisions} {self.unit}s"
         found = [Value(f"accuracy on {data}", self.accuracy, meaning=seen, id=f"accuracy-on-{data}")]
         if self.unit == "token":
@@ -76,7 +77,7 @@ class DecisionScore:
 
 
 def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMeaning) -> DecisionScore | None:
-    """Computes a network's mean loss and number of correct labels on some examples; None if it does not predict labels.
+    """Computes a classifier's mean loss and number of correct labels on some examples; returns None for other networks.
 
     Hypotheses: outputs mean what the reading says. Reference: [rosasco2004loss].
     Cost: a forward pass.

@@ -1,4 +1,5 @@
-"""Adapts recurrent models that require an initial hidden state, and models that read one text per column (time first).
+"""Adapts recurrent models that require an initial hidden state, and models whose inputs have time as the first
+dimension.
 
 >>> class Words(nn.Module):
 ...     def __init__(self):
@@ -34,8 +35,8 @@ STATE_METHODS = ("init_hidden", "initial_state", "init_state", "zero_state")
 
 
 class StateView(ModuleView):
-    """A wrapper of a recurrent module that passes the same initial hidden state to each call; ``axis`` is the batch
-    axis of the inputs.
+    """Wraps a recurrent module so that it gets its initial hidden state in each call; ``axis`` is the batch dimension
+    of inputs.
     """
 
     def __init__(self, module: nn.Module, axis: int) -> None:
@@ -51,7 +52,7 @@ class StateView(ModuleView):
 
 
 class ColumnsView(ModuleView):
-    """A wrapper of a module that expects one text per column; takes one text per row, (examples, positions).
+    """Wraps a module that expects one text per column: takes one text per row instead, shape (examples, positions).
 
     ``axis`` counts examples in the inputs of the module.
     """
@@ -61,7 +62,9 @@ class ColumnsView(ModuleView):
         self.axis = axis
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns outputs (n, positions, ...) for inputs with one text per row."""
+        """Transposes inputs with one text per row, runs the wrapped module, and returns outputs with one text per
+        row.
+        """
         given = x.transpose(0, 1) if self.axis else x
         found = output_tensor(self.module_of_view(given))
         rows = found.reshape(given.shape[0], given.shape[1], -1)
@@ -69,8 +72,7 @@ class ColumnsView(ModuleView):
 
 
 def with_state(module: nn.Module, x: Any) -> nn.Module:
-    """Returns a wrapper that passes an initial hidden state if ``forward`` requires one and x does not contain it;
-    otherwise the module.
+    """Wraps a recurrent module so that it gets its initial hidden state; returns the module unchanged if it needs none.
 
     Cost: one or two forward passes if there is such an argument.
 
@@ -95,7 +97,7 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
 
 
 def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
-    """Converts a module that expects one text per column, and its data, to one text per row; returns None for all other
+    """Wraps a module that expects one text per column, and transposes its data to one text per row; None for other
     data.
 
     Data are batches (x, y) with x (a, b) and y (a b), one target for each place of x in its order. Which axis counts
@@ -118,7 +120,7 @@ def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
 
 
 def texts_per_batch(view: nn.Module, data: Any) -> int | None:
-    """Returns the number of texts in the first batch of the data of a wrapper that `adapt_columns` returned.
+    """Returns the number of texts in the first batch, for data whose texts are stored in columns.
 
     >>> texts_per_batch(ColumnsView(nn.Identity(), 1), [(torch.zeros(7, 4), torch.zeros(28))])
     4
@@ -128,8 +130,8 @@ def texts_per_batch(view: nn.Module, data: Any) -> int | None:
 
 
 def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
-    """Returns the batches (x, y) if x is a matrix and y is a flat vector with one target per entry of x; otherwise
-    None.
+    """Returns batches whose inputs are a matrix and whose targets are flattened, one per entry of the matrix; None for
+    other data.
     """
     if isinstance(data, tuple):
         data = [data]
@@ -146,7 +148,7 @@ def _flat_batches(data: Any) -> list[tuple[Tensor, Tensor]] | None:
 
 
 def _has_batches(data: Any) -> bool:
-    """Returns whether len(data) works and is above zero; it fails for loaders of streams."""
+    """Checks whether the data consist of at least one batch; returns False for streams, which have no length."""
     try:
         return len(data) > 0
     except TypeError:
@@ -154,7 +156,7 @@ def _has_batches(data: Any) -> bool:
 
 
 def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tensor]:
-    """Returns the texts that have the most common length, one per row, with their targets."""
+    """Joins batches of texts to one text per row, with targets; keeps only texts of the most common length."""
     length = Counter(x.shape[1 - axis] for x, _ in batches).most_common(1)[0][0]
     kept = [(x, y.reshape(x.shape)) for x, y in batches if x.shape[1 - axis] == length]
     rows = [(x.T, y.T) if axis else (x, y) for x, y in kept]
@@ -162,8 +164,8 @@ def _rows(batches: list[tuple[Tensor, Tensor]], axis: int) -> tuple[Tensor, Tens
 
 
 def _independent(module: nn.Module, x: Tensor, axis: int) -> bool:
-    """Returns whether each text is processed separately: changing one text along this axis must not change the outputs
-    of other texts.
+    """Checks whether a module processes texts separately: changing one text must not change the outputs of the
+    others.
     """
     if x.shape[axis] < 2:
         return False

@@ -1,4 +1,4 @@
-"""Calls a user's own loss with everything that a module returned, or with its predictions only.
+"""Calls a user's own loss with the module's whole return value, or with the predictions only.
 
 >>> import torch
 >>> returned = torch.ones(2, 1), torch.full((2, 1), 3.0)
@@ -19,8 +19,8 @@ __all__ = ["loss_takes_predictions", "call_user_loss"]
 
 
 def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor) -> Any:
-    """Calls the user's loss with everything that the module returned, or, if the loss takes only predictions, with the
-    predictions.
+    """Calls the user's loss with the module's whole return value, or with the predictions only if the loss accepts
+    nothing else.
 
     A tensor, or the ``logits`` of a record, is passed alone. Tuples, dicts and other records are passed whole first, as
     the loss of a variational autoencoder needs them.
@@ -44,8 +44,7 @@ def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor)
 
 
 def loss_takes_predictions(returned: Any) -> bool:
-    """Returns whether a user's loss should get only the predictions (a tensor or ``logits``) instead of everything that
-    the module returned.
+    """Checks whether to pass only the predictions to a user's loss, instead of the module's whole return value.
 
     >>> import torch
     >>> loss_takes_predictions(torch.zeros(1)), loss_takes_predictions((torch.zeros(1), torch.zeros(1)))

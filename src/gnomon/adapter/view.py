@@ -1,4 +1,4 @@
-"""Wraps modules so that they return one chosen output; names of layers and parameters stay the same.
+"""Wraps modules so that they return one chosen output; keeps names of layers and parameters.
 
 >>> import torch
 >>> net = nn.LSTM(2, 3, batch_first=True)
@@ -24,7 +24,7 @@ SHARED = ("_parameters", "_buffers", "_modules")
 
 
 class ModuleView(nn.Module):
-    """Base class of wrappers that change a module's inputs or outputs; shares its layers, parameters and their names.
+    """Base class of wrappers that change a module's inputs or outputs; keeps the names of its layers and parameters.
 
     ``takes_same_inputs`` says that the view can be called like the module.
     """
@@ -42,8 +42,8 @@ class ModuleView(nn.Module):
 
     @property
     def module_of_view(self) -> nn.Module:
-        """Returns the wrapped module, in the training or eval mode of the wrapper. The unusual name avoids clashes with
-        layer names.
+        """Returns the wrapped module in the wrapper's training or eval mode. The unusual method name avoids clashes
+        with layers.
         """
         (module,) = vars(self)["viewed"]
         module.training = self.training
@@ -63,7 +63,7 @@ class OutputView(ModuleView):
 
 
 def original(module: nn.Module) -> nn.Module:
-    """Removes all wrappers that change inputs or outputs, and returns the user's own module.
+    """Removes all wrappers that gnomon put around a module's inputs or outputs, and returns the user's own module.
 
     >>> net = nn.Linear(1, 1)
     >>> original(select_output(net, lambda out: out)) is net

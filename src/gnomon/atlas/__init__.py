@@ -1,4 +1,5 @@
-"""The atlas: claims of deep learning theory that can be run, and pages that show which of them hold.
+"""The atlas: statements of deep learning theory ("claims"), each with code that tests it, and web pages with the
+results.
 
 Contains: one file per claim under ``claims`` with its explanation, the catalog, chapters and reading paths, stored
 results (``records``), the pages, the ledger of what covers each statement, runs of many claims.

@@ -1,4 +1,4 @@
-"""Finds all claims of the atlas, stored as files under ``claims/<kind>``.
+"""Finds all theory claims of the atlas; each is a Python file in ``claims/<kind>``.
 
 A file defines one `Claim` called ``CLAIM``, or several that differ only by a table, in a tuple called ``CLAIMS``. One
 claim is found without importing the others.
@@ -28,7 +28,7 @@ __all__ = ["CatalogEntry", "catalog", "select_entries", "bibtex_of_claim", "clai
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry(Record):
-    """A claim of the atlas with its kind, the source code and the name of its file."""
+    """One theory claim of the atlas with its kind, its source code and the name of its file."""
 
     claim: Claim
     kind: str
@@ -39,7 +39,7 @@ class CatalogEntry(Record):
 @cache
 @names_call
 def catalog() -> dict[str, CatalogEntry]:
-    """Returns every claim by its id, sorted by kind and name.
+    """Returns every theory claim of the atlas by its id, sorted by kind and name.
 
     Cost: the import of all claims, once.
 
@@ -57,7 +57,7 @@ def catalog() -> dict[str, CatalogEntry]:
 
 
 def claim_kinds() -> list[str]:
-    """Returns the names of the kinds of claims, such as "kernel-limit".
+    """Returns the names of the kinds of theory claims, such as "kernel-limit".
 
     >>> "basics" in claim_kinds()
     True
@@ -66,7 +66,8 @@ def claim_kinds() -> list[str]:
 
 
 def select_entries(ids: list[str]) -> list[CatalogEntry]:
-    """Returns the claims with these ids or kinds, all claims for an empty list; unknown ids raise an error.
+    """Returns the theory claims with some ids or of some kinds, or all claims for an empty list; unknown ids raise an
+    error.
 
     Cost: the import of the chosen claims.
 
@@ -88,7 +89,7 @@ def select_entries(ids: list[str]) -> list[CatalogEntry]:
 
 
 def _find(name: str) -> CatalogEntry | None:
-    """Returns the claim with this id; imports only files that mention the id."""
+    """Finds the theory claim with an id; imports only files that mention the id, because importing all is slow."""
     stem = name.replace("-", "_")
     files_of = [(kind, other) for kind in claim_kinds() for other in _stems(kind)]
     likely = [pair for pair in files_of if pair[1] == stem] or [
@@ -112,14 +113,15 @@ def _unknown(name: str) -> str:
 
 @cache
 def _ledger() -> dict[str, dict[str, Any]]:
-    """Returns the contents of ``ledger.json``, which lists the claim, function or test for each statement of the
-    scope."""
+    """Reads the file that lists, for each statement of the theory, the claim, function or test that covers it."""
     found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
 def _claim_of(name: str) -> str:
-    """Returns the claim for an alias of its id; for other ids, raises an error that says what covers the statement."""
+    """Returns the id that an alias of a claim stands for; for other names, raises an error that says what covers the
+    statement.
+    """
     row = _ledger()[name]
     if row["status"] == "alias":
         return str(row["of"])
@@ -129,7 +131,7 @@ def _claim_of(name: str) -> str:
 
 @names_call
 def bibtex_of_claim(name: str) -> str:
-    """Returns the BibTeX entry of a claim's reference.
+    """Returns the BibTeX entry of the publication that a theory claim cites.
 
     Cost: the bibliography is read.
 
@@ -146,7 +148,7 @@ def bibtex_of_claim(name: str) -> str:
 
 @cache
 def _stems(kind: str) -> tuple[str, ...]:
-    """Returns the names of the claim files of one kind, without extension."""
+    """Returns the names, without extension, of the files that define theory claims of one kind."""
     folder = files(claims.__name__) / kind.replace("-", "_")
     return tuple(
         sorted(path.name[:-3] for path in folder.iterdir() if path.name.endswith(".py") and path.name[0] != "_")
@@ -159,7 +161,7 @@ def _text(kind: str, stem: str) -> str:
 
 @cache
 def _entries(kind: str, stem: str) -> tuple[CatalogEntry, ...]:
-    """Returns the claims that one file defines."""
+    """Imports one file and returns the theory claims that it defines."""
     module = import_module(f"{claims.__name__}.{kind.replace('-', '_')}.{stem}")
     defined = getattr(module, "CLAIMS", None) or (getattr(module, "CLAIM", None),)
     found = [claim for claim in defined if isinstance(claim, Claim)]

@@ -1,4 +1,4 @@
-"""Lists what covers each statement of the atlas's scope, clause by clause: a claim, a function, or a test.
+"""Lists what covers each statement of the theory that the atlas must treat: a claim, a function, or a test.
 
 ``scope.json`` lists the ids by kind. ``ledger.json`` lists the clauses of every entry: statements, formulas, numbers,
 and instruments for a user's own model or data. A clause that nothing covers has its reason. An entry without a claim of
@@ -38,7 +38,7 @@ COVERAGE_STATUSES = ("claim", "api", "alias", "note", "open")
 
 @dataclass(frozen=True, slots=True)
 class ScopeClause(Record):
-    """One clause of a statement in the scope, and what covers it: a claim or a test (of a function, if named).
+    """One part of a statement that the atlas must treat, with the claim, function or test that covers it.
 
     >>> ScopeClause("number", "the slope is -1", claim="max-margin-accelerated").by
     'max-margin-accelerated'
@@ -53,25 +53,27 @@ class ScopeClause(Record):
 
     @property
     def by(self) -> str:
-        """Returns the name of the claim, function or test that covers the clause; empty if nothing covers it."""
+        """Returns the name of the claim, function or test that covers this part of a statement; empty if nothing covers
+        it.
+        """
         return self.claim or self.function or self.test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScopeCoverage(Result):
-    """Result: the kind, the status and the coverage of each statement of the scope."""
+    """Result: for each statement that the atlas must treat, its kind, its status, and what covers it."""
 
     ids: dict[str, dict[str, Any]]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Returns how many statements have each status."""
+        """Returns the number of statements with each status, such as "claim" or "open"."""
         seen = Counter(row["status"] for row in self.ids.values())
         return {status: seen[status] for status in COVERAGE_STATUSES}
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many statements are covered, and how."""
+        """Says in one sentence how many statements of the theory the atlas covers, and how."""
         counts = self.counts
         covered = len(self.ids) - counts["open"]
         parts = ", ".join(f"{counts[status]} {status}" for status in COVERAGE_STATUSES if counts[status])
@@ -83,12 +85,12 @@ class ScopeCoverage(Result):
 
     @property
     def clauses(self) -> tuple[int, int]:
-        """Returns the number of clauses that something covers, and the number of all clauses."""
+        """Returns how many parts of statements are covered by a claim, function or test, and how many there are."""
         every = [clause for name in self.ids for clause in clauses_of_entry(name)]
         return sum(bool(clause.by) for clause in every), len(every)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of covered statements of each kind."""
+        """Plots the fraction of statements of each kind that the atlas covers."""
         names = list(scope_ids_by_kind())
         shares = [
             sum(self.ids[i]["status"] != "open" for i in members) / len(members)
@@ -99,7 +101,7 @@ class ScopeCoverage(Result):
 
 @cache
 def scope_ids_by_kind() -> dict[str, tuple[str, ...]]:
-    """Returns the ids of all statements of the scope by kind.
+    """Returns the ids of all statements that the atlas must treat, grouped by kind.
 
     Cost: a file is read once.
 
@@ -112,7 +114,8 @@ def scope_ids_by_kind() -> dict[str, tuple[str, ...]]:
 
 @cache
 def functions_by_entry() -> dict[str, dict[str, str]]:
-    """Maps statements to functions for a user's own model or data, each with the test of its formula.
+    """Returns, for each statement of the theory, functions that measure it on a user's model, with the tests of their
+    formulas.
 
     Cost: a file is read once.
 
@@ -124,7 +127,7 @@ def functions_by_entry() -> dict[str, dict[str, str]]:
 
 
 def clauses_of_entry(name: str) -> tuple[ScopeClause, ...]:
-    """Returns the clauses of a statement of the scope.
+    """Returns the parts of one statement of the theory, with what covers each part.
 
     Cost: a file is read once.
 
@@ -142,7 +145,7 @@ def _ledger() -> dict[str, Any]:
 
 @names_call
 def scope_coverage() -> ScopeCoverage:
-    """Returns what covers every statement, from the claims and from ``ledger.json``.
+    """Determines what covers each statement of the theory, from the claims and the file ``ledger.json``.
 
     Cost: the import of all claims.
 

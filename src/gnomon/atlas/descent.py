@@ -1,4 +1,4 @@
-"""Trains the networks of claims: steps of an optimizer on a loss."""
+"""Trains the small networks of theory claims: runs steps of an optimizer on a loss."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ __all__ = ["descend"]
 
 
 def descend(optimizer: Optimizer, loss: Callable[[], Tensor], steps: int) -> None:
-    """Takes steps of an optimizer on a loss.
+    """Runs some steps of a torch optimizer on a loss function without arguments.
 
     Cost: one forward and backward pass for each step.
 

@@ -1,4 +1,5 @@
-"""Runs many claims at many seeds, in one or several processes or on a Dask cluster; can resume from a file.
+"""Runs many theory claims with many seeds, in parallel processes or on a Dask cluster; resumes from a file after
+interruption.
 
 >>> outcomes = list(run_claims([ClaimTask("perceptron-novikoff", seed=s) for s in (0, 1)]))
 >>> [outcome["verdict"] for outcome in outcomes]
@@ -27,7 +28,7 @@ MAX_CHART_POINTS = 60
 
 @dataclass(frozen=True, slots=True)
 class ClaimTask(Record):
-    """One run of a claim: its id, the scale, the seed, and the user's parameters."""
+    """One run of a theory claim: its id, its scale (short or full), its seed, and the user's parameters."""
 
     id: str
     scale: Scale = "smoke"
@@ -38,7 +39,8 @@ class ClaimTask(Record):
 def run_claims(
     tasks: Sequence[ClaimTask], *, jobs: int = 1, scheduler: str | None = None, out: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yields outcomes as plain values: first those already in the file ``out``, then the others as they finish.
+    """Runs theory claims and yields each result as a dict; results that are already in the file ``out`` are not
+    computed again.
 
     Args:
         tasks: what to run.
@@ -117,7 +119,7 @@ def _key(task: ClaimTask) -> str:
 
 
 def read_claim_outcomes(out: Path | None) -> dict[str, dict[str, Any]]:
-    """Reads outcomes from a file, by task; ignores a last line that a crash cut off.
+    """Reads results of earlier runs of claims from a file; ignores a last line that a crash cut off.
 
     Cost: the file is read.
 

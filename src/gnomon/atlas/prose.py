@@ -1,4 +1,4 @@
-"""Reads the explanation of a claim from the Markdown file next to the claim's file.
+"""Reads the explanation of a theory claim from the Markdown file next to the claim's Python file.
 
 The file of a claim is ``claims/<kind>/<stem>.md``, with the stem of the claim's Python file; claims that share a file
 have ``<id>.md`` instead. ``Measure`` may be absent, all other sections are required, in this order:
@@ -31,7 +31,7 @@ MEASURE = "Measure"
 
 @dataclass(frozen=True, slots=True)
 class ClaimExplanation(Record):
-    """The explanation of a claim. Texts are Markdown with formulas between dollar signs.
+    """The written explanation of a theory claim, as Markdown texts with formulas between dollar signs.
 
     ``symbols`` are pairs of TeX and meaning, ``related`` pairs of a claim's id and a sentence, ``measure`` pairs of a
     call and a sentence.
@@ -47,7 +47,8 @@ class ClaimExplanation(Record):
 
 
 def parse_explanation(text: str, name: str) -> ClaimExplanation:
-    """Reads the sections of a Markdown file; raises an error if one is missing, empty or out of place.
+    """Parses the Markdown explanation of a claim into its sections; raises an error if one is missing, empty or
+    misplaced.
 
     >>> parse_explanation("## Symbols", "a-claim")
     Traceback (most recent call last):
@@ -84,12 +85,12 @@ def parse_explanation(text: str, name: str) -> ClaimExplanation:
 
 
 def _words_as_symbols(body: str) -> str:
-    """Marks words that a list defines, such as "- accuracy: meaning", as symbols for formulas."""
+    """Marks words that a list of symbols defines, such as "- accuracy: meaning", as formulas."""
     return re.sub(r"^- +([A-Za-z]+):", r"- $\\mathrm{\1}$:", body, flags=re.MULTILINE)
 
 
 def _pairs(body: str, head: str, name: str, form: str) -> tuple[tuple[str, str], ...]:
-    """Returns the pairs of a list "- head: text"; indented lines continue the line before."""
+    """Parses a Markdown list with items "- head: text" into pairs (head, text); indented lines continue an item."""
     items = re.split(r"^- +", body, flags=re.MULTILINE)
     if items[0].strip():
         raise InputError(
@@ -119,7 +120,7 @@ def _calls(body: str, name: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def explanation_path(name: str) -> str:
-    """Returns the path of a claim's Markdown file, below the folder of claims.
+    """Returns the path of a claim's Markdown explanation, relative to the folder of claims.
 
     >>> explanation_path("perceptron-novikoff"), explanation_path("pde-find-kdv")
     ('basics/perceptron_novikoff.md', 'discovery/pde-find-kdv.md')
@@ -131,7 +132,7 @@ def explanation_path(name: str) -> str:
 
 @cache
 def explanation_of_claim(name: str) -> ClaimExplanation | None:
-    """Returns the explanation of a claim; None if its file does not exist yet.
+    """Returns the explanation of a theory claim; None if its Markdown file does not exist.
 
     Cost: a small file is read.
 

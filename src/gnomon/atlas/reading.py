@@ -1,4 +1,4 @@
-"""Ten chapters and five reading paths through the claims.
+"""Defines ten chapters of the atlas, and five reading paths through its claims.
 
 ``chapters.json`` groups the kinds of claims; ``paths.json`` has the ids of each path in order, each with a sentence
 that leads from the step before. A step is a claim, or a statement that a function or a note covers.
@@ -34,7 +34,8 @@ class Chapter(Record):
 
 @dataclass(frozen=True, slots=True)
 class ReadingStep(Record):
-    """A step of a reading path: the id of a statement, an introducing sentence, and the claim that covers it.
+    """One step of a reading path through the atlas: the id of a statement, an introducing sentence, and the claim to
+    read.
 
     ``claim`` is empty if a function (``function``) or a note (``note``) covers the statement.
     """
@@ -48,7 +49,7 @@ class ReadingStep(Record):
 
 @dataclass(frozen=True, slots=True)
 class ReadingPath(Record):
-    """A reading path through the atlas: parts with a title, each an ordered list of steps."""
+    """A reading path through the atlas: titled parts, each with an ordered list of claims to read."""
 
     slug: str
     title: str
@@ -57,13 +58,13 @@ class ReadingPath(Record):
 
     @property
     def steps(self) -> tuple[ReadingStep, ...]:
-        """Returns the steps of all parts, in order."""
+        """Returns the steps of all parts of the reading path, in order."""
         return tuple(step for _, steps in self.parts for step in steps)
 
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """Returns the ten chapters, in order.
+    """Returns the ten chapters of the atlas, in order.
 
     >>> [chapter.slug for chapter in chapters()][0]
     'neurons'
@@ -72,7 +73,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 
 def chapter_of_kind(kind: str) -> Chapter:
-    """Returns the chapter that contains a kind of claims.
+    """Returns the chapter of the atlas that contains a kind of claims.
 
     >>> chapter_of_kind("robustness").slug
     'promises'
@@ -82,7 +83,7 @@ def chapter_of_kind(kind: str) -> Chapter:
 
 @cache
 def claims_of_chapter(slug: str) -> tuple[str, ...]:
-    """Returns the ids of a chapter's claims in the order of the reading paths, then those that are in no path.
+    """Returns the ids of a chapter's claims: first in the order of the reading paths, then the remaining ones.
 
     Cost: the import of all claims, once.
 
@@ -97,7 +98,7 @@ def claims_of_chapter(slug: str) -> tuple[str, ...]:
 
 @cache
 def _rank() -> dict[str, int]:
-    """Returns the position of each claim in the reading paths; the longest path counts first."""
+    """Ranks the claims by their position in the reading paths; the longest path comes first."""
     order: dict[str, int] = {}
     for path in sorted(reading_paths(), key=lambda path: -len(path.steps)):
         for step in path.steps:
@@ -108,7 +109,7 @@ def _rank() -> dict[str, int]:
 
 @cache
 def reading_paths() -> tuple[ReadingPath, ...]:
-    """Returns the five reading paths, in order.
+    """Returns the five reading paths through the atlas, in order.
 
     Cost: the import of all claims, once.
 
@@ -128,7 +129,7 @@ def reading_paths() -> tuple[ReadingPath, ...]:
 
 @cache
 def _covering() -> dict[str, dict[str, str]]:
-    """Returns what covers each statement: a claim, a function, or a note."""
+    """Returns for each statement of the theory what a reader should look at: a claim, a function, or a note."""
     rows = scope_coverage().ids
     claims = {name: name for name in catalog()}
     for name, entry in catalog().items():

@@ -79,7 +79,7 @@ def run() -> None:
 
 
 def _print_user_traceback(error: BaseException) -> None:
-    """Prints the traceback of an error in the user's code, without the frames of gnomon."""
+    """Prints the traceback of an error in the user's code, without gnomon's own stack frames."""
     own = os.path.dirname(os.path.dirname(__file__))
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(own)]
     if not frames:

@@ -1,4 +1,4 @@
-"""Rejects npz files that would not fit into memory, before anything is unpacked."""
+"""Rejects npz files that would not fit into memory, before unpacking them."""
 
 import zipfile
 from pathlib import Path

@@ -20,7 +20,7 @@ def list_(
     every: Annotated[bool, typer.Option("--all", help="List every claim on one line.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the claims of each kind, or list them with --kind, --search or --all."""
+    """Count the theory claims of each kind, or list them with --kind, --search or --all."""
     import json
     from collections import Counter
 
@@ -70,7 +70,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run claims and compare verdicts with the stated ones; exit code 1 if they differ or a control holds.
+    """Run theory claims and compare their verdicts with the stated ones; exit code 1 if they differ or a control holds.
 
     Runs whose parameters violate a hypothesis are counted separately, because the claim does not apply to them.
     """
@@ -111,7 +111,7 @@ def show(
     name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")],
     out: Annotated[str | None, typer.Option(help="File of earlier results; shows the last one.")] = None,
 ) -> None:
-    """Show a claim: statement, hypotheses, reference, parameters, source code, last result."""
+    """Show a theory claim: statement, hypotheses, reference, parameters, source code, last result."""
     from pathlib import Path
 
     from gnomon.atlas.catalog import select_entries
@@ -141,7 +141,7 @@ def show(
 
 @verbs.command()
 def cite(name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")]) -> None:
-    """Print the BibTeX entry of a claim's reference."""
+    """Print the BibTeX entry of the publication that a theory claim cites."""
     from gnomon.atlas.catalog import bibtex_of_claim as entry
 
     print(entry(name))
@@ -149,7 +149,7 @@ def cite(name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID"
 
 @verbs.command()
 def coverage(as_json: AsJson = False) -> None:
-    """Show how the statements of each kind are covered: by claims, tests or instruments."""
+    """Show how many statements of the theory are covered, by kind: by claims, functions or notes."""
     import json
 
     from gnomon.atlas.coverage import COVERAGE_STATUSES, scope_ids_by_kind
@@ -176,7 +176,7 @@ def build(
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = 1,
     out: Annotated[str | None, typer.Option(help="File of earlier results to reuse.")] = None,
 ) -> None:
-    """Write the atlas as HTML pages that work offline; progress goes to stderr."""
+    """Write the theory claims as HTML pages that work offline; progress goes to stderr."""
     from pathlib import Path
 
     from gnomon.core.machine.progress import progress_line
@@ -197,7 +197,7 @@ def grids(
     out: Annotated[str | None, typer.Option(help="Folder for the results; by default inside the package.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Compute stored results again.")] = False,
 ) -> None:
-    """Compute the results behind the sliders of the pages; an interrupted call continues where it stopped."""
+    """Compute the results behind the sliders of the claims' pages; an interrupted call continues at the same place."""
     from pathlib import Path
 
     from gnomon.core.machine.progress import progress_line
@@ -274,7 +274,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _report(row: dict[str, Any], broken: list[str]) -> str:
-    """Returns two lines on the run of a claim: the verdict with the measurement, then the control experiment."""
+    """Returns two lines of text on the run of a claim: the verdict with the measurement, then the control
+    experiment.
+    """
     measured = row["axes"][1] if row.get("axes") else "measured"
     result = f"{row['verdict']}: {measured}: {_lower(row['reason'])}"
     if broken:
@@ -295,7 +297,7 @@ def _lower(sentence: str) -> str:
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> None:
-    """Prints rows in aligned columns; shortens long lines on a terminal, but not in files and pipes."""
+    """Prints rows of text in aligned columns; shortens long lines on a terminal, but not in files and pipes."""
     import sys
     from shutil import get_terminal_size
 

@@ -30,7 +30,7 @@ Columns = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feature(Record):
-    """A table column encoded as numbers (n, columns); records the number of words, or the first date."""
+    """A table column encoded as a matrix of numbers; also records the number of words, or the first date."""
 
     x: Tensor
     words: int = 0
@@ -38,7 +38,7 @@ class Feature(Record):
 
 
 def encode_column(name: str, values: list[str]) -> Feature:
-    """Encodes a table column: numbers as they are, words one-hot (two words as one 0/1 column), dates as days.
+    """Encodes a table column as numbers: words one-hot, two words as a single 0/1 column, dates as days.
 
     >>> encode_column("size", ["1", "2.5"]).x.tolist(), encode_column("color", ["red", "blue"]).x.tolist()
     ([[1.0], [2.5]], [[1.0], [0.0]])
@@ -68,7 +68,7 @@ def encode_column(name: str, values: list[str]) -> Feature:
 
 def encode_labels(words: list[str], name: str) -> tuple[Tensor, str]:
     """Encodes a target column: words and few distinct integers as classes, other numbers as values; also returns a
-    sentence about it.
+    sentence on this.
 
     >>> encode_labels(["cat", "dog", "cat"], "animal")
     (tensor([0, 1, 0]), "the target 'animal' has 2 classes, numbered from 0: cat, dog")
@@ -94,7 +94,8 @@ def encode_labels(words: list[str], name: str) -> tuple[Tensor, str]:
 
 
 def list_classes(classes: tuple[str, ...]) -> str:
-    """Returns the class names in order as one sentence; leaves out names that equal their index.
+    """Lists class names in one phrase such as "3 classes, numbered from 0: cat, dog, owl"; only counts classes named 0,
+    1, 2.
 
     >>> list_classes(("cat", "dog")), list_classes(("0", "1"))
     ('2 classes, numbered from 0: cat, dog', '2 classes')
@@ -107,7 +108,7 @@ def list_classes(classes: tuple[str, ...]) -> str:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word can be read as a finite number.
+    """Checks whether a word can be read as a finite number.
 
     >>> is_number("1e-3"), is_number("red"), is_number("inf")
     (True, False, False)
@@ -128,7 +129,7 @@ def _check_gaps(name: str, values: list[str]) -> None:
 
 
 def _days(values: list[str]) -> list[float]:
-    """Converts dates to days since the first one; returns an empty list if a value is not an ISO 8601 date."""
+    """Converts dates to days since the earliest one; returns an empty list if a value is not an ISO 8601 date."""
     if not all(DATE.fullmatch(v) for v in values):
         return []
     try:

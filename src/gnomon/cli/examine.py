@@ -78,7 +78,7 @@ def examine(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     device: Annotated[str, typer.Option(help="Device to compute on, such as cpu or cuda.")] = "cpu",
 ) -> None:
-    """Examine a network on its data and write a report; without arguments, a small CNN on scikit-learn's digits."""
+    """Examine a network on its data and write a report; without arguments, examine a small CNN on bundled digits."""
     from rich.console import Console
 
     from gnomon.cli import sources
@@ -121,7 +121,7 @@ def _write(
     result: "Examination", console: "Console", out: Path, site: str,
     *, as_json: bool, markdown: bool, verbose: bool, budget: float,
 ) -> None:  # fmt: skip
-    """Prints the result, then writes the report, so that a full disk does not lose the results."""
+    """Prints the result of an examination and then writes the report, so that a full disk does not lose the results."""
     import json
 
     if as_json:
@@ -136,7 +136,7 @@ def _write(
 
 
 def read_setup(network: str | None, data: str | None, target: str | None, seed: int) -> "CommandSetup":
-    """Loads the model and the data that the command line names, and the loss and optimizer from the model's file."""
+    """Loads model, data, loss and optimizer that the command line names."""
     from gnomon.cli import setup, sources
 
     if network is not None and network.endswith(".py"):
@@ -146,21 +146,21 @@ def read_setup(network: str | None, data: str | None, target: str | None, seed: 
 
 
 def _time(result: "Examination", budget: float) -> str:
-    """Returns the elapsed time and the budget as text in parentheses."""
+    """Returns the elapsed time and the time budget as text in parentheses."""
     took = str(result.manifest.get("wall time", "")).partition(",")[0]
     return f" (took {took}, budget {budget:g} s)" if took else ""
 
 
 def reason_for_exit_code_one(result: "Examination", kinds: Sequence[str]) -> str:
-    """Returns why the command must exit with code 1: findings that match --fail-on, or an inconclusive result; empty if
-    it need not.
+    """Returns why the command must exit with code 1: problems that match --fail-on, or an inconclusive result; else
+    empty.
     """
     failing = dict.fromkeys(finding.kind for finding in result.matching(kinds))
     return ", ".join(failing) or reason_for_inconclusive_exit(result, kinds)
 
 
 def reason_for_inconclusive_exit(result: "Examination", kinds: Sequence[str]) -> str:
-    """Returns why --fail-on fails although no finding matches (the result is inconclusive); empty if it passes.
+    """Returns why --fail-on fails although no problem matches, because the result is inconclusive; empty if it passes.
 
     A network that performs like random guessing fails a gate on levels (--strict, --fail-on warning). It passes a gate
     that names other kinds, such as --fail-on leaked-test, because those were looked for.
@@ -202,7 +202,7 @@ def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> 
 
 
 def print_examination(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
-    """Prints findings with fixes, three headline numbers and the verdict; with ``verbose`` also every section."""
+    """Prints the problems found with fixes, three main numbers and the verdict; with ``verbose`` also every section."""
     from rich.markup import escape
 
     page = result.page()
@@ -252,7 +252,7 @@ def small_cnn() -> "nn.Module":
 
 
 def _place(built: Any, device: str) -> Any:
-    """Moves the network to the requested device; data are moved when they are read."""
+    """Moves the network to the device that the user asks for; raises an error if this machine does not have it."""
     if device == "cpu":
         return built
     import torch

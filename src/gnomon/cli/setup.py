@@ -1,4 +1,4 @@
-"""Finds model, data, loss, optimizer and schedule by name in a Python file, such as the user's train.py.
+"""Finds model, data, loss, optimizer and schedule by name in a user's Python file, such as train.py.
 
 The file is imported, so code under ``if __name__ == "__main__"`` does not run.
 """
@@ -29,7 +29,7 @@ SCHEDULE_NAMES = ("schedule", "scheduler", "make_schedule")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandSetup(Record):
-    """Everything that a command names: a model or a function that builds one, data, loss, optimizer and schedule.
+    """Everything that an examination needs: a model or a function that builds one, data, loss, optimizer and schedule.
 
     ``fit`` is None if the kind of model decides whether a copy is trained.
     """
@@ -85,8 +85,8 @@ def _first(there: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def _as_function(loss: Any) -> Callable[..., Any] | None:
-    """Returns a loss as a function; creates an instance if it is a class such as ``nn.CrossEntropyLoss``. None for
-    other values.
+    """Returns a loss as a function: creates an instance of a class such as ``nn.CrossEntropyLoss``; None for other
+    values.
     """
     if isinstance(loss, type) and issubclass(loss, nn.Module):
         return loss()

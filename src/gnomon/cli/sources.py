@@ -43,7 +43,9 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandData(Record):
-    """Training data, test data (or None), notes on preprocessing, and the column names of a table."""
+    """Data that a command loads: training data, test data (or None), notes on preprocessing, and column names of a
+    table.
+    """
 
     train: Any
     test: Any = None
@@ -53,7 +55,7 @@ class CommandData(Record):
 
 
 def load_model(spec: str) -> nn.Module | Callable[[], nn.Module]:
-    """Loads the module, or the function that builds it, named as ``file.py:name``."""
+    """Loads a module, or the function that builds one, named as ``file.py:name``."""
     value = load_named_object(spec)
     if isinstance(value, nn.Module) or callable(value):
         return value
@@ -74,7 +76,7 @@ def load_named_object(spec: str) -> Any:
 
 
 def load_checkpoint(path: Path, net: nn.Module) -> nn.Module:
-    """Loads weights into the module; rejects files that contain anything but tensors."""
+    """Loads weights from a file into a module; rejects files that contain anything but tensors."""
     if not path.exists():
         raise InputError(f"File not found: {path}")
     try:
@@ -99,9 +101,7 @@ def load_checkpoint(path: Path, net: nn.Module) -> nn.Module:
 
 
 def load_data(spec: str, target: str | None, seed: int) -> CommandData:
-    """Loads training and test data by name: a bundled set, an npz file, a table with a target column, an image folder,
-    or a function.
-    """
+    """Loads training and test data by name: a bundled set, an npz file, a table, an image folder, or a function."""
     if spec == "digits":
         split = digits(1000, 797)
         return CommandData((split.x, split.y), (split.x_test, split.y_test))
@@ -142,7 +142,7 @@ def split_off_test_examples(x: Any, y: Any, seed: int, notes: tuple[str, ...] = 
 
 
 def _check_finite(x: Any) -> None:
-    """Raises an error for NaN or infinite inputs before the split, so that it names the index in the file."""
+    """Raises an error if inputs are NaN or infinite; the message names the index of the example in the user's file."""
     if isinstance(x, Tensor) and x.is_floating_point() and x.dim():
         bad = (~torch.isfinite(x.reshape(len(x), -1)).all(1)).nonzero().flatten()
         if len(bad):
@@ -163,7 +163,7 @@ def parse_seconds(text: str) -> float:
 
 
 def load_file(place: str) -> Any:
-    """Imports a Python file, whose own folder is on the import path meanwhile."""
+    """Imports a Python file; its folder is on the import path during the import."""
     path = Path(place)
     if not path.exists():
         raise InputError(f"File not found: {path}")
@@ -271,7 +271,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _tensor(array: np.ndarray, name: str) -> Tensor:
-    """Converts an array whose first axis counts examples to a tensor; also accepts unsigned integers."""
+    """Converts an array with one row per example to a tensor; also accepts unsigned integers."""
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
         raise InputError(
@@ -283,9 +283,7 @@ def _tensor(array: np.ndarray, name: str) -> Tensor:
 
 
 def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | None, tuple[str, ...]]:
-    """Converts the targets of both sets: words and one-hot rows to class indices, a column (n, 1) of classes to
-    (n,).
-    """
+    """Converts targets of train and test to one form: words and one-hot rows become class indices."""
     both = [y] if test is None else [y, test]
     notes: tuple[str, ...] = ()
     if y.dtype.kind in "US":
@@ -305,12 +303,12 @@ def _targets(y: np.ndarray, test: np.ndarray | None) -> tuple[Tensor, Tensor | N
 
 
 def _one_hot(y: np.ndarray) -> bool:
-    """Returns whether each row of an array is one-hot."""
+    """Checks whether each row of an array is one-hot."""
     return y.ndim == 2 and y.shape[1] > 1 and len(y) > 0 and bool(np.isin(y, (0, 1)).all() and (y.sum(1) == 1).all())
 
 
 def call_user_function(spec: str, function: Callable[[], Any]) -> Any:
-    """Calls a user's function; reports an error in it together with the function's name."""
+    """Calls a user's function; an error in it is raised again with the function's name in the message."""
     try:
         return function()
     except InputError:
@@ -323,8 +321,7 @@ def call_user_function(spec: str, function: Callable[[], Any]) -> Any:
 
 
 def as_command_data(value: Any, seed: int) -> CommandData:
-    """Converts what a user's data function returned: (x, y), ((x, y), (x_test, y_test)), four arrays, or other data for
-    `examine`.
+    """Converts the return value of a user's data function, such as (x, y) or four arrays, to training and test data.
 
     A dict with "train", as Hugging Face has it, gives training data and, under "test" or "validation", test data.
     """

@@ -18,7 +18,7 @@ Table = tuple[Tensor, Tensor, tuple[str, ...], tuple[str, ...]]
 
 
 def from_csv(path: Path, target: str | None) -> Table:
-    """Reads a csv file with a header, separated by commas, semicolons, tabs or bars."""
+    """Reads a csv file with a header; columns may be separated by commas, semicolons, tabs or bars."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         separator = separator_of(text)
@@ -45,7 +45,7 @@ def from_csv(path: Path, target: str | None) -> Table:
 
 
 def separator_of(text: str) -> str:
-    """Returns the separator of a table: the one that occurs most often in the header, outside quotes.
+    """Returns the column separator of a csv text: the one that occurs most often in the header, outside quotes.
 
     >>> separator_of("a;b;c"), separator_of('"a;b",c')
     (';', ',')
@@ -55,14 +55,14 @@ def separator_of(text: str) -> str:
 
 
 def _decimal_points(values: list[str]) -> list[str]:
-    """Replaces decimal commas by points in a table separated by semicolons."""
+    """Replaces decimal commas by decimal points if all values of a column are numbers."""
     if all(re.fullmatch(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?|", v) for v in values):
         return [v.replace(",", ".") for v in values]
     return values
 
 
 def from_parquet(path: Path, target: str | None) -> Table:
-    """Reads a parquet file; needs the extra ``parquet``."""
+    """Reads a table from a parquet file; needs the optional dependency ``parquet``."""
     try:
         from pyarrow import ArrowException, parquet, types
     except ImportError:
@@ -114,7 +114,7 @@ def _table(columns: Columns, target: str | None, path: str) -> Table:
 
 
 def _other(target: str, columns: Columns, header: str) -> str:
-    """Returns a suggestion for a target name that is not a column: a similar name, or the list of columns."""
+    """Returns advice for a target that is not a column of the table: a similar name, or the list of columns."""
     if all(map(is_number, columns)):
         return "The first row contains numbers: add a header with column names"
     folded = {name.lower(): name for name in columns}

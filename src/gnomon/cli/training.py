@@ -1,4 +1,4 @@
-"""Reads optimizer, loss and schedule from the options of a command: names, or functions in the user's files."""
+"""Creates optimizer, loss and schedule from a command's options: names, or functions in the user's files."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from gnomon.training.torch_optimizers import OptimizerChoice
 
 
 def optimizer_from_options(name: str | None, lr: float | None, momentum: float, decay: float) -> OptimizerChoice | None:
-    """Builds the optimizer that the command's options describe; returns None if they name none.
+    """Builds the optimizer that a command's options describe; returns None if the options do not mention one.
 
     >>> optimizer_from_options(None, 0.1, 0.9, 0.0), optimizer_from_options(None, None, 0.0, 0.0)
     (SGD(lr=0.1, momentum=0.9, decay=0.0), None)
@@ -29,7 +29,7 @@ def optimizer_from_options(name: str | None, lr: float | None, momentum: float, 
 
 
 def load_function_option(option: str, spec: str | None) -> Any:
-    """Loads the function that an option names as ``file.py:name``; returns None if the option was not used."""
+    """Loads the function that a command's option names as ``file.py:name``; returns None if the option was not used."""
     if spec is None:
         return None
     value = load_named_object(spec)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class ScriptEnded(BaseException):
-    """Exception that carries the end of the user's script (normal, error or exit code) through the command line
-    parser.
+    """Carries the end of the user's script (normal, error or exit code) through the command line parser as an
+    exception.
     """
 
     def __init__(self, ending: Any) -> None:
@@ -77,7 +77,7 @@ def watch(
 
 
 def _show(result: "Examination") -> None:
-    """Prints the verdict and each finding with its fix to stderr, because stdout belongs to the script."""
+    """Prints the verdict on a training script and each problem with its fix to stderr; stdout belongs to the script."""
     from rich.console import Console
     from rich.markup import escape
 

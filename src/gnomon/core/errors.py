@@ -1,5 +1,4 @@
-"""Defines gnomon's errors, whose messages have four parts: the call that failed, the problem, what is accepted, the
-fix.
+"""Defines gnomon's exceptions; each message names the failed call, the problem, what is accepted, and the fix.
 
     <call>: <problem> (expected <what is accepted>). <fix>.
 
@@ -81,17 +80,15 @@ def _rebuild(kind: type[GnomonError], problem: str) -> GnomonError:
 
 
 class InputError(GnomonError, ValueError):
-    """Raised if data or options that the user passed cannot be used."""
+    """Raised if the user's data or options cannot be used."""
 
 
 class UnsupportedModuleError(GnomonError, ValueError):
-    """Raised if one of a module's operations or parameters is not supported, so that it cannot be converted to a
-    `gnomon.program`.
-    """
+    """Raised if gnomon does not support one of a module's operations or parameters."""
 
 
 class NoLimitError(UnsupportedModuleError):
-    """Raised for a module whose infinite-width limit has no closed form, according to theory."""
+    """Raised for a module whose infinitely wide limit has no closed form in theory."""
 
 
 class BudgetError(GnomonError, MemoryError):
@@ -107,7 +104,7 @@ class NotFiniteError(GnomonError, ArithmeticError):
 
 
 class NotConvergedError(GnomonError, RuntimeError):
-    """Raised if an iteration stops before it converges; ``reached`` is the result so far.
+    """Raised if an iteration stops before it converges; the attribute ``reached`` is the result so far.
 
     >>> try:
     ...     raise NotConvergedError("100 iterations were not enough", reached=0.5)
@@ -142,7 +139,7 @@ class MissingExtraError(GnomonError, ImportError):
 
 
 def out_of_range(name: str, accepted: str, value: Any) -> InputError:
-    """Returns (does not raise) the error for an argument outside its accepted range, with its name and value.
+    """Creates (but does not raise) the error for an argument outside its accepted range, with its name and value.
 
     >>> print(out_of_range("steps", "a whole number of at least 1", 2.5))
     steps must be a whole number of at least 1, but it is 2.5.
@@ -159,7 +156,7 @@ def names_call(given: F) -> F: ...
 
 
 def names_call(given: Any) -> Any:
-    """Decorator for public functions: errors raised inside the function get the name of the call as ``error.call``.
+    """Decorator for public functions: errors raised inside the function name the user's call.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
     with the required arguments, or the text that is given: ``@names_call("limit(module).ntk(x)")``.
@@ -188,8 +185,9 @@ def _name_call(function: Callable[..., Any], text: str | None) -> Callable[..., 
 
 
 def _call_text(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """Returns a call as text for error messages: the function's or class's name and its required positional
-    arguments."""
+    """Returns a call as text for error messages: the name of the function or class and its required positional
+    arguments.
+    """
     import inspect  # Imported here, because it is needed only if an error is raised.
 
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())

@@ -42,7 +42,9 @@ Outputs = Float[Tensor, "n k"]
 
 
 class AbstractLoss(ABC):
-    """Base class of losses l(f, y) of outputs f and targets y for one example; l is convex in f."""
+    """Base class of loss functions that compare the outputs f with the targets y of one example; all are convex in
+    f.
+    """
 
     name: str
     """The name of the loss in a sentence."""
@@ -50,32 +52,30 @@ class AbstractLoss(ABC):
     @property
     @abstractmethod
     def curvature(self) -> float:
-        """An upper bound on the eigenvalues of the loss's Hessian with respect to the outputs f; infinite if there is
-        none.
-        """
+        """Returns the largest possible eigenvalue of the loss's Hessian with respect to the outputs, or infinity."""
 
     @abstractmethod
     def value(self, f: Outputs, y: Outputs) -> Float[Tensor, ""]:
-        """Returns the mean loss over the examples for outputs f and targets y."""
+        """Returns the loss of outputs f and targets y, averaged over the examples."""
 
     @abstractmethod
     def gradient(self, f: Outputs, y: Outputs) -> Outputs:
-        """Returns the gradient dl / df of the loss for each example."""
+        """Returns the gradient of the loss with respect to the outputs, for each example."""
 
     @abstractmethod
     def hessian(self, f: Outputs, y: Outputs) -> Float[Tensor, "n k k"]:
-        """Returns the Hessian d^2 l / df^2 of the loss for each example."""
+        """Returns the Hessian matrix of the loss with respect to the outputs, for each example."""
 
     def targets(self, y: Array, *, outputs: int | None = None) -> Tensor:
-        """Converts targets to the numbers that this loss compares with the outputs; raises an error if they do not
-        fit.
+        """Converts targets to the numbers that this loss compares with the outputs; raises an error if the targets do
+        not fit.
         """
         return as_tensor(y)
 
 
 @dataclass(frozen=True, slots=True)
 class Squared(AbstractLoss):
-    """Half the squared error |f - y|^2 / 2.
+    """Squared error loss of outputs f and targets y: half of |f - y|^2.
 
     See equation (1) of the module docstring.
 
@@ -136,7 +136,7 @@ class CrossEntropy(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Logistic(AbstractLoss):
-    """Logistic loss log(1 + exp(-y f)) of outputs f; labels y are +1 and -1.
+    """Logistic loss log(1 + exp(-y f)) of outputs f and labels y, which are +1 and -1.
 
     See equation (3) of the module docstring.
 
@@ -162,7 +162,7 @@ class Logistic(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Exponential(AbstractLoss):
-    """Exponential loss exp(-y f) of outputs f; labels y are +1 and -1.
+    """Exponential loss exp(-y f) of outputs f and labels y, which are +1 and -1.
 
     See equation (4) of the module docstring.
 
@@ -188,7 +188,8 @@ class Exponential(AbstractLoss):
 
 @dataclass(frozen=True, slots=True)
 class Hinge(AbstractLoss):
-    """Smoothed hinge loss max(0, 1 - y f), whose corner is rounded over ``width``; labels y are +1 and -1.
+    """Hinge loss max(0, 1 - y f) of outputs f and labels y = +1 or -1, with its corner rounded over ``width`` to be
+    smooth.
 
     See equation (5) of the module docstring.
 

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def binomial_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """Returns the exact (conservative) confidence interval for a probability, from ``successes`` in ``trials``.
+    """Returns the exact (Clopper-Pearson) confidence interval of a probability after ``successes`` in ``trials``.
 
     See equation (1) of the module docstring.
     Hypotheses: independent trials of one share.
@@ -97,7 +97,8 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
 
 
 def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-    """Checks that labels y are valid for outputs f, and returns the margin of each example; see `class_margins`.
+    """Validates class labels, then returns each example's margin: output of its true class minus the largest other
+    output.
 
     >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
@@ -155,7 +156,7 @@ def explained_variance(outputs: Float[Tensor, "n k"], targets: Float[Tensor, "n 
 
 
 def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
-    """Returns the effective number of nonzero eigenvalues: the exponential of the spectrum's entropy.
+    """Returns the effective number of nonzero eigenvalues: the exponential of the entropy of the normalized spectrum.
 
     See equation (2) of the module docstring.
     Hypotheses: the spectrum of a symmetric matrix; signs do not enter.
@@ -175,7 +176,7 @@ def effective_rank(eigenvalues: Float[Tensor, " n"]) -> float:
 
 
 def relative_change(before: Tensor, after: Tensor) -> float:
-    """Returns |after - before| / |before| in the Frobenius norm, for example of a kernel during training.
+    """Returns the relative change of a matrix, |after - before| / |before|, in the Frobenius norm.
 
     See equation (3) of the module docstring.
     Infinite if only ``before`` is zero, 0 if both are zero.

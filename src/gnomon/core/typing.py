@@ -1,4 +1,4 @@
-"""Names for tensor shapes in type annotations.
+"""Defines names for tensor shapes in type annotations, such as n for the number of examples.
 
     n, m  points of the first and second set      d  input features       c  channels
     k     outputs                                 p  parameters           s  positions (sites)

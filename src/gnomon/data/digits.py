@@ -63,9 +63,7 @@ def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTes
 
 
 def _stratify(labels: Tensor, generator: Generator) -> Tensor:
-    """Returns all indices in an order in which every prefix contains each class in about the same proportion, sorted by
-    key.
-    """
+    """Orders all examples so that the first n of them contain the classes in about the same proportion, for every n."""
     shuffled = torch.randperm(len(labels), generator=generator)
     members = [shuffled[labels[shuffled] == c] for c in range(CLASS_COUNT)]
     keys = torch.cat([(torch.arange(len(m), dtype=torch.float64) + 0.5) / len(m) for m in members])  # (1)

@@ -1,4 +1,4 @@
-"""Simulates physical fields with known equations, as test data for equation discovery.
+"""Simulates physical fields whose equations are known, as test data for methods that discover equations.
 
     d/dt F[u] = L F[u] + F[N(u)],    L exact, N by four stages of exponential Runge-Kutta                        (1)
 
@@ -34,7 +34,9 @@ Spectra = np.ndarray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedFields(Record):
-    """Simulated fields (space, time) by name, the grid steps, and the true coefficients of their equations."""
+    """Simulated physical fields over space and time by name, with grid spacings and the true coefficients of their
+    equations.
+    """
 
     fields: dict[str, np.ndarray] = field(repr=False)
     dx: tuple[float, ...]
@@ -43,7 +45,7 @@ class SimulatedFields(Record):
 
 
 def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 0) -> SimulatedFields:
-    """Returns the exact solution of the heat equation u_t = d u_xx for random initial waves.
+    """Computes the exact solution of the heat equation u_t = d u_xx for random initial waves.
 
     Cost: none to speak of.
 
@@ -60,7 +62,7 @@ def heat(points: int = 64, times: int = 60, diffusion: float = 0.1, seed: int = 
 
 
 def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> SimulatedFields:
-    """Simulates the Burgers equation u_t = -u u_x + e u_xx from a bump, on [-8, 8] to time 10.
+    """Simulates the Burgers equation u_t = -u u_x + e u_xx, a model of shock waves, from a smooth bump.
 
     Cost: twenty steps for each time.
 
@@ -77,8 +79,7 @@ def burgers(points: int = 128, times: int = 101, viscosity: float = 0.1) -> Simu
 
 
 def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 100.0, seed: int = 0) -> SimulatedFields:
-    """Simulates the chaotic Kuramoto-Sivashinsky equation u_t = -u u_x - u_xx - u_xxxx for time 100, after a transient
-    of 50.
+    """Simulates the Kuramoto-Sivashinsky equation u_t = -u u_x - u_xx - u_xxxx, whose solutions are chaotic.
 
     Cost: ten steps for each time.
 
@@ -95,7 +96,8 @@ def kuramoto_sivashinsky(points: int = 256, times: int = 201, length: float = 10
 
 
 def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
-    """Returns the exact two-soliton solution of the Korteweg-de Vries equation u_t = -6 u u_x - u_xxx.
+    """Returns an exact solution of the Korteweg-de Vries equation u_t = -6 u u_x - u_xxx: two solitary waves that
+    collide.
 
     Cost: none to speak of.
 
@@ -117,8 +119,7 @@ def two_solitons(points: int = 256, times: int = 201) -> SimulatedFields:
 
 
 def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0) -> SimulatedFields:
-    """Simulates the lambda-omega spiral: u_t = 0.1 Lap u + (1 - A) u + A v, v_t = 0.1 Lap v - A u + (1 - A) v, A = u^2
-    + v^2.
+    """Simulates a rotating spiral of two reacting and diffusing substances (lambda-omega system).
 
     Cost: four steps for each time.
 
@@ -148,7 +149,7 @@ def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0
 def vorticity(
     points: int = 64, times: int = 61, reynolds: float = 100.0, duration: float = 3.0, seed: int = 0
 ) -> SimulatedFields:
-    """Simulates two-dimensional flow by its vorticity: w_t = -u w_x - v w_y + (w_xx + w_yy) / Re on a periodic square.
+    """Simulates a turbulent two-dimensional flow on a periodic square by its vorticity, at a given Reynolds number.
 
     Cost: ten steps for each time.
 
@@ -195,8 +196,8 @@ def _advection(w: np.ndarray) -> Callable[[Spectra], Spectra]:
 def _run(
     linear: np.ndarray, rule: Callable[[Spectra], Spectra], state: Spectra, duration: float, times: int, inner: int
 ) -> np.ndarray:
-    """Integrates a differential equation in time, with ``inner`` steps between recorded times; returns (field,
-    space..., time).
+    """Integrates a differential equation in Fourier space; returns the fields at evenly spaced times, with ``inner``
+    steps between.
     """
     h = duration / (times - 1) / inner
     circle = np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)

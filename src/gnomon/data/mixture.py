@@ -1,4 +1,4 @@
-"""Gaussian mixtures, whose density, score and diffusion have closed forms.
+"""Mixtures of Gaussian distributions, for which density, score and diffusion have closed forms.
 
     p(x) = sum_k w_k N(x; m_k, C_k)                                                                        (1)
     grad log p(x) = -sum_k r_k(x) C_k^-1 (x - m_k),    r_k(x) = w_k N(x; m_k, C_k) / p(x)                  (2)
@@ -38,7 +38,7 @@ MAX_NUMBERS_PER_TILE = 2**22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianMixture(Record):
-    """A mixture of Gaussians with density, in float64; made by `mixture` or `ring`."""
+    """A mixture of Gaussian distributions in float64, which `mixture` or `ring` creates."""
 
     weights: Float[Tensor, " k"]
     means: Float[Tensor, "k d"]
@@ -46,30 +46,28 @@ class GaussianMixture(Record):
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
-        """Returns the mean of the mixture."""
+        """Returns the mean of the mixture of Gaussians."""
         return self.weights @ self.means
 
     @property
     def covariance(self) -> Float[Tensor, "d d"]:
-        """Returns the covariance of the mixture: the mean covariance of components plus the covariance of their
-        means.
-        """
+        """Returns the covariance matrix of the mixture of Gaussians."""
         apart = self.means - self.mean
         return torch.einsum("k,kij->ij", self.weights, self.covariances + apart[:, :, None] * apart[:, None, :])
 
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
-        """Returns the log density of the mixture at each point.
+        """Returns the logarithm of the mixture's density at each point.
 
         See equation (1) of the module docstring.
         """
         return self._joint(x).logsumexp(1)  # (1)
 
     def posterior(self, x: Tensor) -> Float[Tensor, "n k"]:
-        """Returns for each point the probability that it was drawn from each component."""
+        """Returns for each point the probability that it was drawn from each Gaussian of the mixture."""
         return self._joint(x).softmax(1)
 
     def score(self, x: Tensor) -> Float[Tensor, "n d"]:
-        """Returns the score, the gradient of the log density, at each point.
+        """Returns the score of the mixture (the gradient of its log density) at each point.
 
         See equation (2) of the module docstring.
         """
@@ -78,8 +76,8 @@ class GaussianMixture(Record):
         return torch.einsum("nk,kdn->nd", self.posterior(x), pulls)  # (2)
 
     def noised(self, scale: float, std: float) -> "GaussianMixture":
-        """Returns the distribution of ``scale`` x + noise for x from the mixture and Gaussian noise with standard
-        deviation ``std``.
+        """Returns the distribution of ``scale`` x + noise, for x from the mixture and Gaussian noise with deviation
+        ``std``.
 
         See equation (3) of the module docstring.
         """
@@ -87,7 +85,7 @@ class GaussianMixture(Record):
         return GaussianMixture(self.weights, scale * self.means, scale**2 * self.covariances + noise)  # (3)
 
     def denoised(self, x: Tensor, scale: float, std: float) -> Float[Tensor, "n d"]:
-        """Returns the expected clean point x_0, given a noisy one x = ``scale`` x_0 + noise with standard deviation
+        """Returns the expected clean point, given a noisy point x = ``scale`` clean + noise with standard deviation
         ``std``.
 
         See equation (4) of the module docstring.
@@ -96,7 +94,7 @@ class GaussianMixture(Record):
 
     @names_call
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
-        """Returns n independent draws from the mixture."""
+        """Draws n independent points from the mixture of Gaussians."""
         n, generator = check_integer("n", n), torch.Generator().manual_seed(check_seed(seed))
         which = torch.multinomial(self.weights, n, replacement=True, generator=generator)
         noise = torch.randn(n, self.means.shape[1], generator=generator, dtype=torch.float64)
@@ -104,7 +102,7 @@ class GaussianMixture(Record):
         return self.means[which] + torch.einsum("nij,nj->ni", roots[which], noise)
 
     def _joint(self, x: Tensor) -> Tensor:
-        """Returns log(w_k N(x; m_k, C_k)) for all points x and components k."""
+        """Returns for each point and component the logarithm of the component's weight times its density."""
         x, d = self._points(x), self.means.shape[1]
         roots = torch.linalg.cholesky(self.covariances)
         apart = torch.linalg.solve_triangular(roots, (x - self.means[:, None]).mT, upper=False)
@@ -121,7 +119,7 @@ class GaussianMixture(Record):
 
 @names_call
 def mixture(means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None) -> GaussianMixture:
-    """Returns a mixture of Gaussians with these means (k, d), by default with equal weights.
+    """Creates a mixture of Gaussians with these means (components, dimensions), by default with equal weights.
 
         p(x) = sum_k w_k N(x; m_k, C_k)                                                                    (1)
 
@@ -165,7 +163,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
 
 @names_call
 def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
-    """Returns a mixture of equal Gaussians on a circle in the plane, a common test for mode collapse.
+    """Creates a mixture of equal Gaussians on a circle in the plane, a common test of GANs for mode collapse.
 
         m_k = radius (cos 2 pi k / modes, sin 2 pi k / modes)                                              (1)
 
@@ -197,7 +195,8 @@ def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> 
 
 @names_call
 def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) -> float:
-    """Returns the Jensen-Shannon divergence of two mixtures in one or two dimensions, in nats, by quadrature.
+    """Computes the Jensen-Shannon divergence of two Gaussian mixtures in one or two dimensions, by numerical
+    integration.
 
         JS = (KL(p | m) + KL(q | m)) / 2,    m = (p + q) / 2                                               (1)
 

@@ -1,4 +1,4 @@
-"""Draws 2D points from two interleaved half circles (two moons)."""
+"""Draws 2D points from two interleaved half circles (two moons), a test set for classifiers."""
 
 from math import pi
 
@@ -14,7 +14,7 @@ __all__ = ["moons"]
 
 @names_call
 def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
-    """Draws 2D points near two interleaved half circles (two moons), float64, centered.
+    """Draws 2D points near two interleaved half circles (two moons), as centered float64 numbers.
 
         (cos t, sin t) - (1/2, 1/4)    or    (1 - cos t, 1/2 - sin t) - (1/2, 1/4),    t uniform in [0, pi]    (1)
 

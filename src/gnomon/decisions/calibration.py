@@ -35,7 +35,8 @@ MIN_CONFIDENCE_GAP = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Result):
-    """Result: the calibration error, mean confidence and accuracy, and the accuracy in each confidence bin.
+    """Result: the calibration error, mean confidence and accuracy of a classifier, and the accuracy in each confidence
+    bin.
 
     ``deviation`` is the standard error of confidence minus accuracy, ``level`` the probability that a calibrated
     network is called overconfident.
@@ -50,12 +51,14 @@ class Calibration(Result):
 
     @property
     def gap(self) -> float:
-        """Returns mean confidence minus accuracy; a positive number means that the network is overconfident."""
+        """Returns the classifier's mean confidence minus its accuracy; a positive number means that it is
+        overconfident.
+        """
         return self.confidence - self.accuracy
 
     @property
     def verdict(self) -> str:
-        """Reports confidence, accuracy and calibration error."""
+        """States in one sentence the classifier's confidence and accuracy, and whether they agree."""
         numbers = f"{self.confidence:.1%} confident in its answers on average and right in {self.accuracy:.1%} of cases"
         return f"The network is {numbers}: {self.judgment}."
 
@@ -76,12 +79,12 @@ class Calibration(Result):
 
     @property
     def tells(self) -> bool:
-        """Returns whether there are enough examples to detect an overconfidence of twice `MIN_CONFIDENCE_GAP`."""
+        """Checks whether there are enough examples to detect overconfidence."""
         return self.margin <= 2 * MIN_CONFIDENCE_GAP
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the network is overconfident by more than `MIN_CONFIDENCE_GAP` and by more than chance
+        """Reports a problem if the network is overconfident by more than a threshold and by more than chance
         explains.
         """
         if self.gap <= max(MIN_CONFIDENCE_GAP, self.margin):
@@ -90,7 +93,7 @@ class Calibration(Result):
         return (Finding(kinds.OVERCONFIDENT, "outputs", {"gap": self.gap}, evidence, self.level),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the accuracy over the confidence, for each bin."""
+        """Plots the classifier's accuracy over its confidence, for each bin of examples with similar confidence."""
         x, y = zip(*self.bins, strict=True)
         marks = (
             Scatter("measured", x, y, 0), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted", NEUTRAL_COLOR),

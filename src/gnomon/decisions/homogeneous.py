@@ -1,4 +1,4 @@
-"""Normalized margins of homogeneous networks, which keep growing after training has fitted all examples.
+"""Computes normalized margins of homogeneous networks, which keep growing after training has fitted all examples.
 
 For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n examples and the exponential loss,
 
@@ -61,7 +61,7 @@ MAX_SUPPORT_VECTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMargin(Result):
-    """Result: the normalized margin and its smooth version, the degree of homogeneity, and the distance from an optimal
+    """Result: a network's normalized margin and its smooth version, and the distance of the weights from the largest
     margin.
     """
 
@@ -85,7 +85,7 @@ class NormalizedMargin(Result):
 
 @dataclass(frozen=True, slots=True)
 class MarginGrowth(Result):
-    """Result: the normalized margin and its smooth version at each checkpoint."""
+    """Result: a network's normalized margin and its smooth version at each checkpoint of training."""
 
     margins: tuple[float, ...]
     smooth: tuple[float, ...]
@@ -93,7 +93,7 @@ class MarginGrowth(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether the margin grew over the checkpoints."""
+        """States in one sentence whether the normalized margin grew over the checkpoints."""
         word = "grew" if self.smooth[-1] > self.smooth[0] else "did not grow"
         return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
 
@@ -106,7 +106,7 @@ class MarginGrowth(Result):
 
 @dataclass(frozen=True, slots=True)
 class KKTResidual(Result):
-    """Result: how far the weights are from a KKT point of the largest margin; 0 at such a point.
+    """Result: how far a network's weights are from satisfying the optimality (KKT) conditions of the largest margin.
 
     ``stationarity`` is the share of the weights that no sum of margin gradients explains. ``slack`` measures
     by how much the margins in this combination exceed the smallest one. The residual (3) is the root of the sum of the
@@ -120,12 +120,14 @@ class KKTResidual(Result):
 
     @property
     def residual(self) -> float:
-        """Returns the KKT residual (3)."""
+        """Returns how much the weights violate the KKT conditions of the largest margin; 0 if they satisfy them."""
         return hypot(self.stationarity, self.slack)
 
     @property
     def verdict(self) -> str:
-        """States whether all examples are fitted, and how near the weights are to a KKT point."""
+        """States whether all examples are fitted, and how much the weights violate the KKT conditions of the largest
+        margin.
+        """
         if self.smallest_margin <= 0:
             return f"Not all examples are fitted: the smallest margin is {self.smallest_margin:.3g}."
         count = f"{self.support_vectors} example{'s' if self.support_vectors != 1 else ''}"
@@ -137,7 +139,7 @@ class KKTResidual(Result):
 
 
 def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
-    """Returns the degree L with f(c w) = c^L f(w) for c = 1/2 and 2, or None if the network is not homogeneous.
+    """Returns the degree L for which scaling all weights by c scales the outputs by c^L; None if L does not exist.
 
     Hypotheses: none. Reference: [lyu2020gradient].
     Cost: three forward passes.
@@ -165,7 +167,7 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 
 @names_call
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
-    """Computes the normalized margin of a homogeneous network, and how far the weights are from the largest possible
+    """Computes the normalized margin of a homogeneous network, and how far its weights are from the largest possible
     margin.
 
     See equations (1), (2) of the module docstring.
@@ -197,7 +199,8 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
 
 @names_call
 def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
-    """Computes how far the weights of a homogeneous network are from a KKT point of the largest margin; (3).
+    """Computes how much the weights of a homogeneous network violate the optimality (KKT) conditions of the largest
+    margin.
 
     The combination of gradients may use the 64 examples of smallest margin, whatever their margins are.
 
@@ -270,8 +273,7 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Returns how far the weights are from the optimality condition of the largest margin, by non-negative least
-    squares.
+    """Returns how far the weights are from being a combination of margin gradients, as they are at the largest margin.
 
     See equation (2) of the module docstring.
     """
@@ -281,7 +283,9 @@ def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm
 
 
 def _margin_gradients(module: nn.Module, x: Inputs, y: Tensor, examples: Tensor, norm: float) -> tuple[Tensor, Tensor]:
-    """Returns the gradient of each example's margin by all weights as a column, and the weights; both over ``norm``."""
+    """Returns the gradient of each example's margin with respect to all weights, as columns of a matrix, and the
+    weights.
+    """
     with preserve(module):
         f = PureFunction.of(module, "*")
         leaves, columns = list(f.leaves.values()), []
@@ -294,7 +298,9 @@ def _margin_gradients(module: nn.Module, x: Inputs, y: Tensor, examples: Tensor,
 
 
 def _nonnegative_fit(columns: Tensor, target: Tensor) -> tuple[Tensor, float]:
-    """Returns the non-negative weights with which the columns come nearest to the target, and the distance left."""
+    """Approximates the target by a non-negative combination of columns; returns its coefficients and the remaining
+    distance.
+    """
     from scipy.optimize import nnls  # slow to import
 
     weights, distance = nnls(columns.numpy(), target.numpy())

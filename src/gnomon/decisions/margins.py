@@ -1,4 +1,4 @@
-"""Margins: the probability of the correct class minus the largest probability of another class.
+"""Computes margins: the probability of the correct class minus the largest probability of another class.
 
     m_i = p_i(y_i) - max over c != y_i of p_i(c)                                                      (1)
 
@@ -60,12 +60,12 @@ class Margins(Result):
 
     @property
     def verdict(self) -> str:
-        """Reports the accuracy and the median margin."""
+        """States in one sentence the classifier's accuracy and its median margin."""
         share = f"{self.accuracy:.1%} of {len(self.values)} decisions are right"
         return f"{share}; half of the examples have a margin below {self.median:.2g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of the margins."""
+        """Plots a histogram of the margins of all examples."""
         bins = int(min(MAX_BINS, 2 * len(self.values) ** 0.5 + 1))
         marks = (Histogram.of("examples", self.values, bins=bins), Reference("", 0.0, vertical=True))
         words = (

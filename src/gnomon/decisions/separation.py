@@ -1,5 +1,4 @@
-"""Linear separability: does a plane separate the classes, with which margin, and how many random labels can it
-separate?
+"""Tests linear separability: does a plane separate the classes, and how many random labels can a plane separate?
 
     separable  iff  some (w, b) has y_i (w.x_i + b) >= 1 for all i        (a linear program)                      (1)
     perceptron makes at most  R^2 / g^2  mistakes,  R = max |x_i|,  g = largest min_i y_i w.x_i / |w|             (2)
@@ -41,7 +40,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separability(Result):
-    """Result: whether a plane separates two classes, the plane (or the best one), and its mean violation (slack)."""
+    """Result: whether a plane separates two classes, the best plane, and how much examples violate its margin on
+    average.
+    """
 
     separable: bool
     w: Float[Tensor, " d"]
@@ -50,7 +51,7 @@ class Separability(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence whether a plane separates the two classes."""
         if self.separable:
             return "A plane separates the two classes."
         return (
@@ -61,7 +62,7 @@ class Separability(Result):
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """Result: the largest margin g of a plane through the origin, the data radius R, and the bound on perceptron
+    """Result: the largest margin of a plane through the origin, the data radius, and the resulting bound on perceptron
     mistakes.
     """
 
@@ -71,12 +72,14 @@ class NovikoffBound(Result):
 
     @property
     def mistakes(self) -> float:
-        """Returns the upper bound floor(R^2 / g^2) on the number of perceptron mistakes; infinite for margin g = 0."""
+        """Returns the upper bound on the number of perceptron mistakes: (radius / margin) squared; infinite without a
+        margin.
+        """
         return inf if self.margin <= 0 else float(int(self.radius**2 / self.margin**2 * (1 + 1e-12)))  # (2)
 
     @property
     def verdict(self) -> str:
-        """States the bound on perceptron mistakes with these features."""
+        """Says in one sentence how many mistakes a perceptron with these features makes at most."""
         if self.margin <= 0:
             return "No plane through the origin separates the classes: a perceptron never stops."
         return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
@@ -92,8 +95,8 @@ class LinearCapacity(Result):
 
     @property
     def dimension(self) -> float:
-        """Returns the effective dimension of the features: half the number of points at which 50 % of random labelings
-        are separable.
+        """Returns the effective dimension of the features: half the number of points for which a plane separates half
+        of all labelings.
 
         See equation (3) of the module docstring.
         """
@@ -104,13 +107,13 @@ class LinearCapacity(Result):
 
     @property
     def verdict(self) -> str:
-        """States the effective dimension of the features, in one sentence."""
+        """States in one sentence the effective dimension of the features."""
         found = self.dimension
         size = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
         return f"The {self.features} features separate random labels like {size} independent features would."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of linearly separable random labelings over the number of points."""
+        """Plots the fraction of random labelings that a plane separates, over the number of points."""
         marks = (Line("separated", self.points, self.shares), Reference("one half", 0.5))
         return (
             Plot("Capacity of features", marks, Axis("points"), Axis("share of labels", limits=(0, 1)), self.verdict),
@@ -226,8 +229,8 @@ def _two_classes(features: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _program(x: np.ndarray, y: np.ndarray, *, intercept: bool) -> tuple[np.ndarray, float, float]:
-    """Finds by linear programming the plane with the least mean slack s_i >= 0 such that y_i (w.x_i + b) >= 1 - s_i;
-    returns plane and slack.
+    """Finds by linear programming the plane that violates the margin constraints least; returns the plane and the mean
+    violation.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import csr_matrix, eye, hstack

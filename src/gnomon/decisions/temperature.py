@@ -1,4 +1,4 @@
-"""Temperature scaling, label smoothing and distillation of class probabilities, with their closed forms.
+"""Computes temperature scaling, label smoothing and distillation of class probabilities.
 
     temperature   p = softmax(f / T);  T minimizes the mean of -ln p(label) on held-out examples                   (1)
     smoothing     targets (1 - s) e_y + s / k;  the best logits differ by ln((1 - s + s/k) / (s/k))                 (2)
@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Result):
-    """Result: the best temperature with its interval, and the loss before and after scaling by it.
+    """Result: the best softmax temperature with its interval, and the loss before and after scaling by it.
 
     >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
     'overconfident-logits'
@@ -64,7 +64,7 @@ class Temperature(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence whether the network is overconfident, according to the best softmax temperature."""
         word = (
             "too sure" if self.interval.low > 1 else "less sure than it could be" if self.interval.high < 1 else "right"
         )
@@ -72,7 +72,9 @@ class Temperature(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if the whole interval is above 1, which means that the network is overconfident."""
+        """Reports a problem if the network is overconfident: the whole interval of its best softmax temperature is
+        above 1.
+        """
         if self.interval.low <= 1:
             return ()
         evidence = (Value("temperature", self.value, self.interval, "estimate"),)
@@ -124,7 +126,7 @@ def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) ->
 def best_score_factor(
     scores: Float[Tensor, "n k"], targets: Float[Tensor, "n k"], weights: Float[Tensor, " n"], ends: tuple[float, float]
 ) -> float:
-    """Returns the factor s in an interval that minimizes the weighted cross-entropy of softmax(s * scores).
+    """Returns the number by which to multiply class scores so that the cross-entropy of their softmax is smallest.
 
     The cross-entropy is convex in s, so that bisection of its derivative finds the minimum; 1 / s is a temperature.
 
@@ -151,9 +153,7 @@ def best_score_factor(
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
-    """Returns the temperature between ``inside`` and ``outside`` at which the loss reaches ``top``; ``outside`` if it
-    stays below.
-    """
+    """Finds one end of the temperature's interval: the temperature at which the loss reaches a limit."""
     if loss(outside) <= top:
         return outside
     for _ in range(50):
@@ -180,7 +180,7 @@ def label_smoothing_gap(smoothing: float, classes: int) -> float:
 
 @names_call
 def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
-    """Returns the mean cross-entropy between softened probabilities of student and teacher.
+    """Returns the mean cross-entropy between the softened class probabilities of a student network and its teacher.
 
     See equation (3) of the module docstring.
     Hypotheses: a temperature t above 0.
@@ -209,12 +209,12 @@ class DistilledStudent(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence how often the student network agrees with its teacher."""
         same = f"The student network and its teacher choose the same class in {self.agreement:.1%} of cases"
         return f"{same}; the Kullback-Leibler divergence is {self.divergence:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the distillation loss over the recorded steps."""
+        """Plots the distillation loss of the student network over the recorded steps."""
         marks = (Line("distillation loss", range(len(self.losses)), self.losses), Reference("last", self.losses[-1]))
         return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
 
@@ -230,7 +230,7 @@ def distill(
     lr: float = 3e-3,
     seed: int = 0,
 ) -> DistilledStudent:
-    """Trains a copy of the student to match the teacher's softened probabilities, without labels.
+    """Trains a copy of the student network to match the teacher's softened probabilities, without labels.
 
     See equation (3) of the module docstring.
     Hypotheses: both have an output for each class.

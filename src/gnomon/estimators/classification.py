@@ -46,7 +46,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
-        """Fits inputs (n, d) and labels (n,) of any type; a weight of w counts as w copies of the row."""
+        """Fits the classifier to inputs (n, d) and labels (n,) of any type; a row of weight w counts as w copies."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -63,20 +63,20 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
     @names_call
     def decision_function(self, X: Any) -> np.ndarray:
-        """Returns a score for each class, (m, k), or for two classes (m,), positive for the second class."""
+        """Returns a score for each class, or for two classes a single score that is positive for the second class."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @names_call
     def predict(self, X: Any) -> np.ndarray:
-        """Returns the class with the largest score for each row."""
+        """Returns the class with the largest score for each row of inputs."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
         return self.classes_[codes]
 
     @names_call
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Returns class probabilities (m, k), calibrated on leave-one-out scores."""
+        """Returns class probabilities for each row of inputs, calibrated on leave-one-out scores."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))
         return torch.softmax(self.temperature_ * _columns(scores), 1).numpy()
 
@@ -93,7 +93,8 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
 
 
 def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weights: Float[Tensor, " n"]) -> float:
-    """Returns the factor, within FACTORS, by which scores are multiplied so that their cross-entropy is smallest.
+    """Finds the factor by which class scores are multiplied before the softmax, so that their cross-entropy is
+    smallest.
 
     See equations (1) and (2) of the module docstring.
 
@@ -110,5 +111,5 @@ def score_factor(scores: Float[Tensor, "n k"], classes: Int[Tensor, " n"], weigh
 
 
 def _columns(scores: Float[Tensor, "m _"]) -> Float[Tensor, "m _"]:
-    """Returns class scores with one column per class, also if there are only two classes."""
+    """Returns class scores with one column per class, also for two classes, which share one score."""
     return torch.cat([-scores, scores], 1) / 2 if scores.shape[1] == 1 else scores

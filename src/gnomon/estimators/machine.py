@@ -1,4 +1,4 @@
-"""Base class of the four kernel estimators: options, choice of network and ridge penalty, solving, predicting.
+"""Base class of the four scikit-learn estimators with network kernels: options, choice of network, solving, predicting.
 
 fit:      check and scale the table (`table`) -> candidate networks (`network`) -> Gram matrix (`problem`) and choice
           (`selection`) -> temperature or amplitude by leave-one-out -> solve (`problem`)
@@ -29,7 +29,7 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AbstractKernelMachine(BaseEstimator, ABC):
-    """Base class of the four estimators that fit a table with the kernel of an infinitely wide network.
+    """Base class of the four scikit-learn estimators that fit a table with the kernel of an infinitely wide network.
 
     Learned by all estimators: ``kernel_`` (a network of width one and its law), ``points_`` (s, d) and
     ``coefficients_`` (s, k),
@@ -50,21 +50,20 @@ class AbstractKernelMachine(BaseEstimator, ABC):
     @property
     @abstractmethod
     def _kind(self) -> Kind:
-        """Returns the kind of kernel: "ntk" or "nngp"."""
+        """Returns which kernel the estimator uses: "ntk" (trained network) or "nngp" (Bayesian network)."""
 
     @property
     def _fixed_layers(self) -> Any:
-        """Returns the number of layers that are not trained, or "auto"."""
+        """Returns the number of layers of the estimator's network that are not trained, or "auto"."""
         return 0
 
     @property
     def _t(self) -> Any:
-        """Returns the time at which training stops, or None for training to the end."""
+        """Returns the time at which training of the infinitely wide network stops, or None for training to the end."""
         return None
 
     def _choose(self, X: np.ndarray, targets: np.ndarray, weights: np.ndarray, labels: np.ndarray) -> KernelRegression:
-        """Scales the table, chooses a network and a ridge penalty, and returns the kernel regression of the centered
-        targets (n, k).
+        """Scales the inputs and chooses network and ridge penalty; returns the kernel regression problem to solve.
 
         Its Gram matrix is computed only if the choice, or leave-one-out on these rows, needs it.
         """
@@ -90,7 +89,7 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         return regression
 
     def _solve(self, regression: KernelRegression) -> None:
-        """Solves the kernel regression and stores the fitted function; frees the regression's Gram matrix."""
+        """Solves the kernel regression and stores the fitted function in the estimator; frees the kernel matrix."""
         function = regression.solve(self.ridge_ * self.kernel_scale_, solver=self.solver)
         rows, support = regression.rows, function.support
         self.solver_, self.verdict_ = function.solver, function.verdict
@@ -98,22 +97,20 @@ class AbstractKernelMachine(BaseEstimator, ABC):
         self.points_, self.weights_ = rows.x[support].numpy(), rows.weights[support].numpy()
 
     def _inputs(self, X: Any) -> Float[Tensor, "m d"]:
-        """Checks and scales new inputs; returns them as a tensor."""
+        """Checks and scales new inputs of the estimator; returns them as a tensor."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         return torch.from_numpy(np.ascontiguousarray(self.scaling_(X)))
 
     def _values(self, x: Float[Tensor, "m d"]) -> np.ndarray:
-        """Returns the fitted function at scaled inputs, (m, k), computed in blocks of rows that fit into memory."""
+        """Evaluates the fitted function at scaled inputs, in blocks of rows that fit into memory."""
         points, c = torch.from_numpy(self.points_), torch.from_numpy(self.coefficients_)
         strips = [self.kernel_(x[rows], points) @ c for rows in row_blocks(len(x), len(points), tile_bytes(None))]
         return torch.cat(strips).numpy()
 
 
 def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
-    """Returns the ridge penalties to try: the number that was passed, zero if training stops at time ``t``, or a
-    grid.
-    """
+    """Returns the ridge penalties to try: the user's number, zero if training stops early, or a grid of values."""
     if isinstance(ridge, str) and ridge == "auto":
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:

@@ -1,4 +1,4 @@
-"""Builds an estimator's network and its kernel from the options.
+"""Builds the network and the kernel of an estimator from the estimator's options.
 
 The infinite-width limit does not depend on the widths, so the networks built here have one unit in every
 hidden layer: they are cheap to build, store and pickle.
@@ -37,8 +37,8 @@ Kind = Literal["ntk", "nngp"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkKernel:
-    """The NTK or NNGP kernel of a network; every layer has the same weight_std and bias_std, in the NTK
-    parametrization.
+    """The kernel (NTK or NNGP) of an infinitely wide network, which has the same weight_std and bias_std in every
+    layer.
 
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
     >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi
@@ -59,24 +59,24 @@ class NetworkKernel:
         return type(self), (self.net, self.law, self.kind)  # Stores the arguments; unpickling computes the limit again.
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
-        """Returns the kernel matrix K(x, z), or K(x, x) without z."""
+        """Returns the kernel matrix between the points x and z, or of x with itself if z is missing."""
         return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
-        """Returns the NNGP and the NTK kernel matrix, computed together."""
+        """Returns the NNGP and the NTK kernel matrices of the network, computed together."""
         kernels = self.limit(x, z)
         assert kernels.ntk is not None  # both were requested
         return kernels.nngp, kernels.ntk
 
     def diagonal(self, x: Float[Tensor, "n d"], kind: Kind | None = None) -> Float[Tensor, " n"]:
-        """Returns the kernel K(x, x) of each point with itself, computed in blocks of rows."""
+        """Returns the kernel of each point with itself, computed in blocks of rows."""
         function = self.limit.ntk if (kind or self.kind) == "ntk" else self.limit.nngp
         return torch.cat([function(x[i : i + POINTS_PER_STRIP]).diagonal() for i in range(0, len(x), POINTS_PER_STRIP)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkOptions:
-    """The options of an estimator that determine its network and its kernel.
+    """The options of an estimator that determine its network and kernel.
 
     >>> options = NetworkOptions(None, "relu", 2**0.5, 0.0, "ntk")
     >>> kernel = options.kernel(3, depth=2, fixed_layers=1)
@@ -91,7 +91,7 @@ class NetworkOptions:
     kind: Kind
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
-        """Returns the kernel of the user's module, of a module from the user's function, or of an MLP."""
+        """Creates the kernel of the user's network, of a network from the user's function, or of an MLP."""
         law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)

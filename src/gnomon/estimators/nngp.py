@@ -1,4 +1,4 @@
-"""Estimators based on the Bayesian posterior of an infinitely wide network.
+"""Scikit-learn estimators that predict the Bayesian posterior of an infinitely wide network (NNGP).
 
     f(x) = S(x, X) (S(X, X) + r)^{-1} y                                                                   (1)
     V(x) = s (S(x, x) - S(x, X) (S(X, X) + r)^{-1} S(X, x))                                               (2)
@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 
 class _NNGPOptions(AbstractKernelMachine):
-    """The options that are specific to the estimators with the NNGP kernel."""
+    """Defines the options that only the estimators with the Bayesian network kernel (NNGP) have."""
 
     @property
     def _kind(self) -> Kind:

@@ -1,4 +1,4 @@
-"""Estimators that predict like an infinitely wide network trained by gradient descent on squared loss.
+"""Scikit-learn estimators that predict like an infinitely wide network trained by gradient descent on squared loss.
 
     f(x) = T(x, X) (T(X, X) + r)^{-1} y                       trained to the end, with a ridge r             (1)
     f(x, t) = T(x, X) G_t y                                   trained until time t, ``problem`` (2)          (2)
@@ -29,7 +29,7 @@ from gnomon.estimators.regression import AbstractKernelRegressor
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _NTKOptions(AbstractKernelMachine):
-    """The options that are specific to the estimators with the tangent kernel (NTK)."""
+    """Defines the options that only the estimators with the tangent kernel (NTK) have."""
 
     fixed_layers: Any = 0
     t: Any = None

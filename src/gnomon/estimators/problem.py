@@ -1,4 +1,4 @@
-"""Solves kernel regression: a kernel on rows with targets, its Gram matrix (computed once), and the fitted function.
+"""Solves the kernel regression problem of an estimator; computes its kernel matrix only once.
 
 With weights w, D = diag(sqrt(w)), N = sum w and a ridge r in the units of K, training to the end gives
 
@@ -35,7 +35,9 @@ MAX_SELECTION_ROWS = 1_500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedFunction:
-    """The fitted function f(x) = sum_j K(x, x_j) coefficients_j, and a sentence about how it was computed."""
+    """The solution of a kernel regression: coefficients of its training points, and a sentence about how it was
+    computed.
+    """
 
     coefficients: Float[Tensor, "s k"]
     support: Int[Tensor, " s"]
@@ -66,14 +68,14 @@ class KernelRegression:
 
     @property
     def gram(self) -> Float[Tensor, "n n"]:
-        """Returns the kernel matrix K(X, X), without row weights."""
+        """Returns the kernel matrix of the training rows, without row weights."""
         if self._gram is None:
             self._gram = self.kernel(self.rows.x)
         return self._gram
 
     @property
     def scale(self) -> float:
-        """Returns the weighted mean of the kernel's diagonal, the unit of ridge penalties."""
+        """Returns the weighted mean of the kernel matrix's diagonal, in which ridge penalties are measured."""
         if self._scale is None:
             held = self._gram is not None or len(self.rows) <= MAX_SELECTION_ROWS
             self._scale = self.rows.mean(self.gram.diagonal() if held else self.kernel.diagonal(self.rows.x))
@@ -81,15 +83,17 @@ class KernelRegression:
 
     @property
     def modes(self) -> RidgeModes:
-        """Returns the regression in the basis of the kernel's eigenvectors; the kernel is divided by `scale`."""
+        """Returns the regression problem in the basis of the kernel matrix's eigenvectors, which makes many ridge
+        penalties fast.
+        """
         if self._modes is None:
             scale, rows = self.scale, self.rows
             self._modes = ridge_modes(self.gram / scale, rows.y, rows.weights, time=self.t * scale / rows.total)
         return self._modes
 
     def examined(self) -> "KernelRegression":
-        """Returns the regression on at most `MAX_SELECTION_ROWS` random rows, for the choice of network and ridge
-        penalty.
+        """Returns the regression on a random part of the rows, for choosing network and ridge penalty if there are many
+        rows.
         """
         if len(self.rows) <= MAX_SELECTION_ROWS:
             return self
@@ -100,11 +104,11 @@ class KernelRegression:
         return self._examined
 
     def left_out(self, ridge: float) -> Float[Tensor, "n k"]:
-        """Returns the leave-one-out residuals y_i - f_{-i}(x_i); ``ridge`` is in the units of K."""
+        """Returns the leave-one-out errors: each target minus its prediction by a fit without this row."""
         return self.modes.left_out(ridge / self.scale)
 
     def solve(self, ridge: float, *, solver: Any) -> FittedFunction:
-        """Returns the fitted function; ``ridge`` is in the units of the kernel. Frees the Gram matrix to save
+        """Solves the regression for a ridge penalty and returns the fitted function; frees the kernel matrix to save
         memory.
         """
         return self._gradient_flow(ridge) if self.t < inf else self._to_the_end(ridge, solver)
@@ -133,7 +137,7 @@ class KernelRegression:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedKernel:
-    """The kernel K of all rows with row weights D, D K D, as a function of row and column indices; can be pickled.
+    """The kernel matrix with row weights, as a function of row and column indices; can be pickled.
 
     Entries are read from ``gram``, K(X, X), if it is known, and computed otherwise.
 
@@ -165,7 +169,7 @@ def examined_rows(n: int) -> Int[Tensor, " m"]:
 
 
 def training_time(t: Any) -> float:
-    """Checks the training time and returns it; infinity for None."""
+    """Validates the training time and returns it; infinity for None, which means training to the end."""
     if t is None:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
@@ -175,7 +179,7 @@ def training_time(t: Any) -> float:
 
 
 def chosen_solver(solver: Any, n: int) -> SolverChoice:
-    """Returns the solver that was passed; for "auto", the solver that `choose_solver` chooses for n points."""
+    """Returns the solver that the user passed; for "auto", a solver that suits n points."""
     if isinstance(solver, AbstractSolver):
         return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":

@@ -1,4 +1,4 @@
-"""Kernels of infinitely wide networks for the Gaussian processes of scikit-learn and of gpytorch.
+"""Provides kernels of infinitely wide networks for the Gaussian processes of scikit-learn and gpytorch.
 
     K(x, x'; w, b) = NNGP or NTK of an MLP with weight_std w and bias_std b in every layer                 (1)
     dK / d log w ~ (K(w e^h) - K(w e^-h)) / 2h                                                             (2)
@@ -28,7 +28,8 @@ KINDS = ("nngp", "ntk")
 
 
 class NetworkGPKernel(Kernel):
-    """The kernel of an infinitely wide MLP for scikit-learn's Gaussian processes, with gradients in log w and log b.
+    """The kernel of an infinitely wide MLP for scikit-learn's Gaussian processes, with gradients for its two
+    hyperparameters.
 
     See equation (1) of the module docstring.
 
@@ -64,18 +65,16 @@ class NetworkGPKernel(Kernel):
 
     @property
     def hyperparameter_weight_std(self) -> Any:
-        """Returns the definition of the hyperparameter weight_std, which scikit-learn searches on a logarithmic
-        scale.
-        """
+        """Describes the hyperparameter weight_std, which scikit-learn searches on a logarithmic scale."""
         return Hyperparameter("weight_std", "numeric", self.weight_std_bounds)
 
     @property
     def hyperparameter_bias_std(self) -> Any:
-        """Returns the definition of the hyperparameter bias_std, which scikit-learn searches on a logarithmic scale."""
+        """Describes the hyperparameter bias_std, which scikit-learn searches on a logarithmic scale."""
         return Hyperparameter("bias_std", "numeric", self.bias_std_bounds)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """Returns the kernel matrix and, on request, its derivatives (n, n, hyperparameters)."""
+        """Returns the kernel matrix and, on request, its derivatives with respect to the hyperparameters."""
         x = torch.as_tensor(np.asarray(X, dtype=np.float64))
         y = None if Y is None else torch.as_tensor(np.asarray(Y, dtype=np.float64))
         matrix = self._at(x.shape[1], self.weight_std, self.bias_std)(x, y).numpy()
@@ -89,12 +88,12 @@ class NetworkGPKernel(Kernel):
         return matrix, np.stack(slopes, 2) if slopes else np.empty((*matrix.shape, 0))
 
     def diag(self, X: Any) -> Any:
-        """Returns the kernel K(x, x) of each row with itself."""
+        """Returns the kernel of each row of inputs with itself."""
         x = torch.as_tensor(np.asarray(X, dtype=np.float64))
         return self._at(x.shape[1], self.weight_std, self.bias_std).diagonal(x).numpy()
 
     def is_stationary(self) -> bool:
-        """Returns False: the kernel depends on more than the difference of two inputs."""
+        """Returns False, because the kernel depends on more than the difference of two inputs."""
         return False
 
     def _at(self, inputs: int, weight_std: float, bias_std: float) -> NetworkKernel:
@@ -110,7 +109,7 @@ def gpytorch_kernel(
     weight_std: float = 2**0.5,
     bias_std: float = 0.1,
 ) -> nn.Module:
-    """Returns the kernel of an infinitely wide MLP as a ``gpytorch.kernels.Kernel`` with parameters log w and log b.
+    """Creates the kernel of an infinitely wide MLP as a ``gpytorch.kernels.Kernel`` with two hyperparameters.
 
         dK / d log w ~ (K(w e^h) - K(w e^-h)) / 2h                                                         (1)
 
@@ -142,7 +141,7 @@ def gpytorch_kernel(
         return made(x.detach().double(), y.detach().double()).to(x)
 
     class WideNetworkKernel(Base):
-        """The kernel of an infinitely wide network."""
+        """The kernel of an infinitely wide network, for Gaussian processes of gpytorch."""
 
         has_lengthscale = False
 
@@ -159,7 +158,7 @@ def gpytorch_kernel(
 
 
 class _Differenced(torch.autograd.Function):
-    """Autograd function: a kernel matrix whose derivatives in two log hyperparameters are central differences."""
+    """Autograd function for a kernel matrix, whose derivatives in two hyperparameters are finite differences."""
 
     @staticmethod
     def forward(ctx: Any, matrix: Any, x: Tensor, y: Tensor, log_w: Tensor, log_b: Tensor) -> Tensor:
@@ -173,7 +172,9 @@ class _Differenced(torch.autograd.Function):
 
 
 def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor:
-    """Returns the derivative of a kernel matrix with respect to the logarithm of w or b, by central differences."""
+    """Returns the derivative of a kernel matrix with respect to the logarithm of a hyperparameter, by finite
+    differences.
+    """
     up, down = exp(LOG_STEP), exp(-LOG_STEP)
     if name == "weight_std":
         return (matrix(weight_std * up, bias_std) - matrix(weight_std * down, bias_std)) / (2 * LOG_STEP)  # (2)

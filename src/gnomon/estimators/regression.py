@@ -1,4 +1,4 @@
-"""Base class of the kernel regressors: standardized targets, predictions with standard deviations."""
+"""Base class of the kernel regressors: standardizes targets, and predicts values with standard deviations."""
 
 from abc import abstractmethod
 from typing import Any
@@ -23,7 +23,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
 
     @names_call
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
-        """Fits inputs (n, d) and targets (n,) or (n, k); a weight of w counts as w copies of the row."""
+        """Fits the regressor to inputs (n, d) and targets (n,) or (n, k); a row of weight w counts as w copies."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True)
         y = np.asarray(y, dtype=np.float64)
         table = y.reshape(len(y), -1)
@@ -36,7 +36,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
 
     @names_call
     def predict(self, X: Any, *, return_std: bool = False) -> Any:
-        """Predicts values (m,) or (m, k), and with ``return_std`` their standard deviations in the same shape."""
+        """Predicts a value for each row of inputs, and with ``return_std`` also its standard deviation."""
         x = self._inputs(X)
         mean = self._values(x) * self.target_scale_ + self.target_mean_
         if not return_std:
@@ -50,13 +50,11 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         return tags
 
     def _fit_noise(self, regression: KernelRegression) -> None:
-        """Fits what the predicted variances need in addition to the kernel, such as a noise level; by default
-        nothing.
-        """
+        """Fits what predicted variances need in addition to the kernel, such as a noise level; by default nothing."""
 
     @abstractmethod
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
-        """Returns the predicted variances at scaled inputs, in units of the targets' variance."""
+        """Returns the variance of each prediction, in units of the targets' variance."""
 
     def _support(self) -> tuple[Tensor, Tensor]:
         """Returns the training points that the fitted function uses, and the square roots of their weights."""

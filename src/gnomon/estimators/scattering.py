@@ -1,4 +1,4 @@
-"""Scikit-learn estimators that compute scattering coefficients as features, and classify with them.
+"""Scikit-learn estimators that use wavelet scattering coefficients as features of signals or images.
 
     phi(x) = S_J x, the averages of x, of its wavelet moduli, and of the moduli of these
          (1)
@@ -27,7 +27,7 @@ ROWS_PER_BLOCK = 1024
 
 
 class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer that computes the scattering coefficients of rows that are signals or images.
+    """A scikit-learn transformer that computes wavelet scattering coefficients of rows that are signals or images.
 
     See equation (1) of the module docstring.
 
@@ -60,14 +60,14 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
-        """Builds the scattering transform for rows of this length; y is ignored."""
+        """Builds the scattering transform for rows of this length; ignores y."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
         self.scattering_ = _transform(self, X.shape[1])
         return self
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """Returns the scattering coefficients of each row, (n, paths times positions)."""
+        """Returns the scattering coefficients of each row, flattened to one row of features."""
         check_is_fitted(self)
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, reset=False)
         rows = torch.from_numpy(np.ascontiguousarray(X)).reshape(len(X), *self.scattering_.shape)
@@ -81,7 +81,7 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 class ScatteringClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier (linear by default) that uses standardized scattering coefficients as features.
+    """A scikit-learn classifier (linear by default) on standardized scattering coefficients.
 
     See equation (1) of the module docstring.
 
@@ -125,7 +125,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
     @names_call
     def fit(self, X: Any, y: Any) -> "ScatteringClassifier":
-        """Transforms and scales the rows, and fits the classifier."""
+        """Computes and scales the scattering coefficients of the rows, and fits the classifier to them."""
         X, y = validate_data(self, to_numpy(X, "X"), y, dtype=np.float64, ensure_min_features=2)
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
@@ -140,12 +140,12 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Returns the predicted classes of rows."""
+        """Returns the predicted class of each row."""
         rows = self._rows(X)
         return self.pipeline_.predict(rows)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Returns probabilities of the classes, if the classifier supports them."""
+        """Returns the class probabilities of each row, if the classifier supports them."""
         rows = self._rows(X)
         return self.pipeline_.predict_proba(rows)
 
@@ -155,7 +155,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _transform(options: ScatteringTransformer, features: int) -> Scattering1d | Scattering2d:
-    """Returns the scattering transform for signals or images with this number of features."""
+    """Creates the scattering transform for signals or images with this number of features."""
     J = check_integer("J", options.J)
     if options.shape is None:
         J = min(J, features.bit_length() - 1)

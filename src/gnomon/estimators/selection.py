@@ -59,12 +59,12 @@ class Selection(Result):
 
     @property
     def verdict(self) -> str:
-        """Names the chosen network and ridge penalty."""
+        """Names the chosen network and ridge penalty in one sentence."""
         head = f"{self.depth} hidden layers, {self.fixed_layers} of them fixed, ridge {self.ridge:.3g}"
         return f"{head}: the best of {len(self.tried)} networks by {self.criterion}, with score {self.score:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the best score of every network."""
+        """Plots the best score of every network that was tried."""
         names = [f"{depth} hidden layers, {fixed} of them fixed" for depth, fixed, *_ in self.tried]
         bars = Bars("score", names, [score for *_, score in self.tried])
         return (Plot("Choice of the network", (bars,), Axis(f"score by {self.criterion}"), caption="Lower is better."),)
@@ -80,7 +80,7 @@ def select(
     by: Any,
     labels: np.ndarray,
 ) -> tuple[Selection, KernelRegression]:
-    """Returns the network and ridge penalty with the lowest score, and the kernel regression of that network.
+    """Returns the network and ridge penalty with the lowest score, and the kernel regression problem of that network.
 
     For equal scores, the first network and the larger ridge win. ``candidates`` are pairs of depth and fixed layers,
     which ``kernel(depth=..., fixed_layers=...)`` turns into kernels;

@@ -42,7 +42,7 @@ def to_numpy(values: Any, name: str) -> Any:
 def checked_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, numeric: bool
 ) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Checks a table; returns inputs, targets and weights of all rows whose weight is positive."""
+    """Validates a table; returns inputs, targets and weights of all rows with positive weight."""
     X, y = to_numpy(X, "X"), to_numpy(y, "y")
     X, y = validate_data(estimator, X, y, dtype=np.float64, multi_output=numeric, y_numeric=numeric)
     weights = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -56,7 +56,7 @@ def checked_rows(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """Rescales the columns of a table, with means and scales from training data; ``kind`` is one of SCALINGS.
+    """Rescales the columns of a table, with means and standard deviations of the training data.
 
     >>> scaling = Scaling.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.ones(2), "standard")
     >>> scaling(np.array([[4.0, 5.0]]))
@@ -69,7 +69,7 @@ class Scaling:
 
     @classmethod
     def of(cls, x: np.ndarray, weights: np.ndarray, kind: Any) -> "Scaling":
-        """Computes means and scales of a table's columns.
+        """Computes means and standard deviations of a table's columns, for scaling.
 
         See equation (1) of the module docstring.
         """
@@ -81,7 +81,7 @@ class Scaling:
         return cls(mean, scale, kind)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Scales inputs: standardizes them, and for the kind "sphere" also gives all rows the same norm.
+        """Standardizes inputs; for the kind "sphere" it then also gives all rows the same norm.
 
         See equations (2) or (3) of the module docstring.
         """
@@ -132,5 +132,7 @@ class TableRows:
         return self.weights.sqrt()
 
     def mean(self, values: Float[Tensor, " n"]) -> float:
-        """Returns the weighted mean of values of at least 0; returns 1 if it is 0, so that it can be a divisor."""
+        """Returns the weighted mean of non-negative values; returns 1 instead of 0, so that the result can be a
+        divisor.
+        """
         return float(self.weights @ values) / self.total or 1.0

@@ -1,4 +1,5 @@
-"""Computes Nystrom features, whose inner products approximate an infinitely wide network's kernel.
+"""Computes features of each row whose inner products approximate the kernel of an infinitely wide network (Nystrom
+method).
 
 With m rows Z drawn as centers, K(Z, Z) = V diag(l) V^T,
 
@@ -26,7 +27,8 @@ from gnomon.linalg.solve.base import row_blocks, tile_bytes
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer that computes Nystrom features of a network's NTK or NNGP kernel, for use in a linear model.
+    """A scikit-learn transformer to features whose inner products approximate a network's kernel, for use in a linear
+    model.
 
     See equation (1) of the module docstring.
 
@@ -82,9 +84,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
-        """Samples training rows as centers and computes the inverse square root of their kernel matrix; y is
-        ignored.
-        """
+        """Chooses random training rows as centers, from whose kernel matrix the features are computed; ignores y."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64)
         self._check()
         self.scaling_ = Scaling.of(X, np.ones(len(X)), self.scaling)
@@ -101,7 +101,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """Returns the Nystrom features of each row, (n, m).
+        """Returns the features of each row, one for each center, whose inner products approximate the network's kernel.
 
         See equation (1) of the module docstring.
         """

@@ -55,8 +55,8 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """Module type of the package: ``watch``, ``rank`` and ``compare`` remain functions although submodules have the
-    same names.
+    """Type of this package: keeps ``watch``, ``rank`` and ``compare`` functions although submodules have the same
+    names.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -52,7 +52,7 @@ def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
 
 
 def _length(run: Run, steps: int, examples: int) -> list[str]:
-    """Returns advice about the number of training steps and the batch size."""
+    """Returns advice about the number of training steps and the batch size, for a network that fits badly."""
     said = []
     half = int((run.steps <= steps / 2).sum()) - 1
     fall = float(run.loss[0] - run.loss[-1])
@@ -68,7 +68,7 @@ def _length(run: Run, steps: int, examples: int) -> list[str]:
 
 
 def _layers(model: nn.Module) -> list[str]:
-    """Returns advice about saturating activations and about dropout."""
+    """Returns advice about saturating activations and dropout, for a network that fits badly."""
     said = []
     for kind, name in BOUNDED.items():
         count = sum(isinstance(part, kind) for part in model.modules())
@@ -81,7 +81,7 @@ def _layers(model: nn.Module) -> list[str]:
 
 
 def _optimizer(run: Run) -> list[str]:
-    """Returns advice about weight decay and plain gradient descent."""
+    """Returns advice about weight decay and plain gradient descent, for a network that fits badly."""
     decay, apart = weight_decay_of(getattr(run.optimizer, "optimizer", run.optimizer))
     said = [f"Lower weight_decay, now {decay:g}."] if decay >= HIGH_DECAY[apart] else []
     if run.optimizer.name == "SGD":

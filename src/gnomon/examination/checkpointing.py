@@ -1,4 +1,4 @@
-"""Refuses networks with reentrant gradient checkpointing, whose gradients cannot be measured.
+"""Rejects networks that use reentrant gradient checkpointing, because their gradients cannot be measured.
 
 ``torch.utils.checkpoint(..., use_reentrant=True)`` computes gradients only for ``loss.backward()``. If no input
 requires a gradient, the layers inside get none at all, and torch only warns.
@@ -47,7 +47,7 @@ def check_checkpointing(module: nn.Module, x: Any) -> None:
 
 
 def _contains(node: Any, name: str) -> bool:
-    """Returns whether an autograd graph contains a step with this name."""
+    """Checks whether an autograd graph contains an operation with this name."""
     todo, known = [node], {node}
     while todo:
         step = todo.pop()

@@ -52,7 +52,7 @@ class Comparison(Result):
 
     @property
     def verdict(self) -> str:
-        """States which network scores better; without scores, gives the verdicts of both."""
+        """Says in one sentence which network scores better; without scores, repeats the verdicts on both."""
         for id in SCORES:
             values = [_value(examined, id) for examined in (self.left, self.right)]
             if values[0] is not None and values[1] is not None:
@@ -65,12 +65,12 @@ class Comparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns the findings of both examinations."""
+        """Returns the problems found in both networks."""
         return (*self.left.findings, *self.right.findings)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """Returns the values that differ between the two networks: name, and both values as text."""
+        """Returns the measured values that differ between the two networks: name, and both values as text."""
         shared = differing_values(self.left.page(), self.right.page())
         return [(f"{title}, {one.name}", str(one), str(two)) for _, title, one, two in shared]
 
@@ -94,7 +94,7 @@ class Comparison(Result):
         return drawn or (Plot("Findings", (Bars("findings", names, counts),), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns both examinations as plain values for JSON."""
+        """Returns the results of both networks as plain values for JSON."""
         return {
             "schema": SCHEMA_VERSION,
             "verdict": self.verdict,
@@ -102,7 +102,7 @@ class Comparison(Result):
         }
 
     def html(self) -> str:
-        """Returns one self-contained page with both examinations side by side."""
+        """Returns one self-contained HTML page with the results of both networks side by side."""
         names = self.left.name, self.right.name
         both = (self.left, self.right)
         status: Status = (
@@ -135,8 +135,8 @@ class Comparison(Result):
         return f"{better} scores better{where}: {name} {max(a, b):.1%} against {min(a, b):.1%}."
 
     def _chance(self, one: Any, two: Any) -> tuple[float, str]:
-        """Returns the p-value for equal performance: from a paired test on the same examples, else 1 if intervals
-        overlap and 0 if not.
+        """Returns the p-value for equal performance of both networks, from a paired test on the same examples if
+        possible.
         """
         left, right = self.left.products.get(Decisions), self.right.products.get(Decisions)
         if left is not None and right is not None and torch.equal(left.index, right.index):

@@ -1,4 +1,4 @@
-"""Measures the time of training steps on a few examples, before the examination starts.
+"""Measures the time of training steps on a few examples, to plan what fits into the time budget.
 
     seconds of a step on b examples ~ fixed + each b                                                        (1)
 
@@ -58,7 +58,9 @@ UPDATE_SECONDS_PER_PARAMETER = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class StepCost(Record):
-    """The time of a training step in seconds: forward and backward pass, and the optimizer's update."""
+    """The time of a training step in seconds, split into a fixed part, a part per example, and the optimizer's
+    update.
+    """
 
     fixed: float
     each: float
@@ -106,7 +108,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
 
 @contextmanager
 def with_one_thread() -> Iterator[int]:
-    """Context manager: limits torch to one thread; yields the previous number of threads and restores it at the end.
+    """Context manager that limits torch to one thread, and restores the previous number of threads at the end.
 
     >>> with with_one_thread() as before:
     ...     torch.get_num_threads()
@@ -121,7 +123,7 @@ def with_one_thread() -> Iterator[int]:
 
 
 def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int) -> int:
-    """Sets torch to ``threads`` threads if they are faster than one by `MIN_THREAD_SPEEDUP`, otherwise to one.
+    """Sets torch to ``threads`` threads if a short test shows that they are clearly faster than one, otherwise to one.
 
     The comparison may take `THREAD_TRIAL_SHARE` of the time.
 
@@ -156,7 +158,7 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
 
 
 def machine_slowdown(clock: Clock) -> float:
-    """Returns how many times slower this machine currently computes than an idle reference core.
+    """Returns by which factor this machine is currently slower than an idle reference processor core.
 
     Cost: a product of matrices of `BENCHMARK_MATRIX_ROWS` rows, taken three times.
 
@@ -181,7 +183,9 @@ def largest_size_up_to(ladder: Sequence[int], at_most: float) -> int:
 
 
 def _time_pass(subject: Subject, x: Inputs, clock: Clock) -> float:
-    """Measures the seconds of one forward and backward pass; averages several if the clock is too coarse for one."""
+    """Measures the seconds of one forward and backward pass; averages several passes if the clock is too coarse for
+    one.
+    """
     parameters = [p for p in subject.module.parameters() if p.requires_grad]
     with preserve(subject.module, seed=0):
         start, passes, spent = clock(), 0, 0.0

@@ -1,4 +1,4 @@
-"""Plots of predictions: confusion matrix, scores per class, ROC and precision-recall curves, regression errors.
+"""Plots predictions: confusion matrix, scores per class, ROC and precision-recall curves, regression errors.
 
     recall of c = right answers c / labels c,    precision of c = right answers c / answers c             (1)
     F1 = 2 precision recall / (precision + recall)                                                      (2)
@@ -69,7 +69,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
 
 
 def _most_frequent(counts: Tensor, mistakes: Tensor, names: Sequence[str]) -> str:
-    """Returns words on the answer that all examples get, or on the most frequent mistake if there is only one."""
+    """Describes in words the class that is always predicted, or the most frequent mistake if there is only one."""
     answered = (counts.sum(0) > 0).nonzero().flatten().tolist()
     if len(answered) == 1:
         return f": the network always answers {names[answered[0]]}"
@@ -81,7 +81,7 @@ def _most_frequent(counts: Tensor, mistakes: Tensor, names: Sequence[str]) -> st
 
 
 def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
-    """Returns the classes that a confusion matrix shows, and whether these are all classes."""
+    """Chooses the classes that a confusion matrix shows (those with most mistakes), and says whether these are all."""
     if len(mistakes) <= MAX_SHOWN_CLASSES:
         return list(range(len(mistakes))), True
     each = mistakes.sum(0) + mistakes.sum(1)
@@ -89,7 +89,7 @@ def _classes_to_show(mistakes: Tensor) -> tuple[list[int], bool]:
 
 
 def class_table(counts: Tensor, names: Sequence[str]) -> tuple[PageTable, ...]:
-    """Returns a table with recall, precision and F1 of each class, the class with the lowest F1 first.
+    """Creates a table with recall, precision and F1 score of each class; the class with the lowest F1 comes first.
 
     See equations (1) and (2) of the module docstring.
 

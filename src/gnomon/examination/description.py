@@ -10,7 +10,7 @@ __all__ = ["describe_network"]
 
 
 def describe_network(module: nn.Module) -> str:
-    """Returns the class of the network and its number of layers as text.
+    """Describes a network in a few words: its class name and its number of layers.
 
     >>> describe_network(nn.Linear(2, 1))
     'Linear with 1 layer of weights'
@@ -20,8 +20,7 @@ def describe_network(module: nn.Module) -> str:
 
 
 def _weight_layers(module: nn.Module) -> int:
-    """Returns the number of layers with a weight matrix, as the section on the signal counts them: attention is one
-    layer, and normalization has no weight matrix.
+    """Returns the number of layers with a weight matrix; attention counts as one layer, normalization as none.
 
     >>> _weight_layers(nn.TransformerEncoderLayer(4, 2, 8))
     3

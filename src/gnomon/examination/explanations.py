@@ -1,4 +1,4 @@
-"""Lists the page of the documentation that explains each section of the report.
+"""Lists the documentation page that explains each section of the report.
 
 >>> EXPLANATIONS["signal"].page
 'topics/robustness.md'

@@ -20,7 +20,7 @@ __all__ = ["labels_of_all_examples", "first_outputs"]
 def first_outputs(
     module: nn.Module, data: AbstractSource, loss: Loss | None, task: TaskName | None
 ) -> tuple[Float[Tensor, "n k"], OutputMeaning | None]:
-    """Returns a network's outputs for the first examples, and what they mean; None if only the user's own loss can
+    """Returns a network's outputs for the first examples and what they mean; None if only the user's own loss can
     interpret them.
 
     Cost: a forward pass on four examples.
@@ -48,7 +48,7 @@ def first_outputs(
 
 
 def labels_of_all_examples(data: AbstractSource) -> Tensor:
-    """Returns the targets of all examples in the data, as one tensor.
+    """Returns the targets of all examples as one tensor.
 
     >>> import torch
     >>> from gnomon.core.inputs.source import source

@@ -22,7 +22,7 @@ MIN_AVOIDED_ERROR = 0.8
 
 
 def avoided_error(accuracy: float, guess: float) -> float:
-    """Returns the fraction of the errors of guessing that the network avoids: 0 like guessing, 1 perfect.
+    """Returns how much better than guessing an accuracy is: 0 for guessing, 1 for no errors.
 
     See equation (1) of the module docstring.
 
@@ -33,7 +33,7 @@ def avoided_error(accuracy: float, guess: float) -> float:
 
 
 def results_are_good(run: Run, labels: Tensor) -> bool:
-    """Returns whether the network avoids at least `MIN_AVOIDED_ERROR` of the errors of guessing on test examples.
+    """Checks whether the network avoids most of the errors of guessing on test examples.
 
     ``labels`` are the labels of all training examples, or of all their positions. False without test examples, and for
     numbers.

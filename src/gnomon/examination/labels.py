@@ -23,7 +23,7 @@ BOUNDED = ("Sigmoid", "Softmax", "LogSoftmax", "LogSigmoid", "Tanh", "Relu", "So
 
 
 def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
-    """Returns whether real-valued targets are labels: 0 and 1 for one output, or one-hot rows for several.
+    """Checks whether real-valued targets are labels: 0 and 1 for one output, or one-hot rows for several.
 
     If a sigmoid, a softmax or another bounded function computes the outputs, they are not logits, and the loss of
     classification does not fit.
@@ -48,7 +48,7 @@ def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
 
 
 class IntegerClassSource(AbstractSource):
-    """A data source that converts targets (n,), (n, 1) or one-hot rows (n, k) to integer classes (n,)."""
+    """A data source that converts labels stored as 0.0 and 1.0, or as one-hot rows, to integer classes."""
 
     def __init__(self, source: AbstractSource) -> None:
         self.source, self.module = source, source.module

@@ -1,4 +1,4 @@
-"""Builds a table of layers: output shape, parameters, signal, gradient, dead units and time of each."""
+"""Builds the report's table of layers: output shape, parameters, signal, gradient, dead units and time of each."""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -22,7 +22,7 @@ TIMED_PASSES = 3
 
 
 def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[str, str]]:
-    """Measures forward time in seconds and output shape of each layer (without sublayers), by name.
+    """Measures the time of the forward pass and the output shape of each layer, by name.
 
     Cost: `TIMED_PASSES` forward passes.
 
@@ -61,7 +61,7 @@ def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[st
 
 
 def layer_table(module: nn.Module, x: Inputs, layers: Sequence[LayerSignal]) -> tuple[PageTable, ...]:
-    """Returns a table with one row per layer (without sublayers), in the order they run; empty if nothing was measured.
+    """Builds a table with one row per layer in the order in which they run; empty if nothing was measured.
 
     >>> import torch
     >>> from gnomon.checks import signal

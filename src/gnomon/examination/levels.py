@@ -1,4 +1,4 @@
-"""Significance levels of all tests in a report, chosen so that 5 % of reports at most contain a false alarm.
+"""Sets the significance levels of all tests in a report, so that at most 5 % of reports contain a false alarm.
 
     sum of the levels of all tests <= 0.05                                                                  (1)
 
@@ -30,7 +30,7 @@ LEVELS: Mapping[str, float] = MappingProxyType({
 
 
 def significance_level(test: str) -> float:
-    """Returns the significance level of a test, given by its name in `LEVELS`.
+    """Returns the significance level of a statistical test, given by its name.
 
     >>> significance_level("labels")
     0.01

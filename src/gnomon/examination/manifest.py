@@ -40,7 +40,7 @@ def manifest(network: Subject, seed: int, budget: float, command: str, seconds: 
 
 
 def _digest(data: AbstractSource) -> str:
-    """Returns a hash of all examples, independent of the batch size."""
+    """Computes a hash of all examples that does not depend on the batch size."""
     digests: dict[int, Any] = {}
     for batch in data.batches():
         for i, t in enumerate((*tensors(batch.x), *(() if batch.y is None else (batch.y,)))):

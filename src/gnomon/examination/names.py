@@ -11,7 +11,7 @@ __all__ = ["check_class_names", "check_probabilities", "column_names"]
 
 
 def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
-    """Returns the column names after checking that there is one for each number of an example; or none.
+    """Checks that there is one column name for each number of an example, and returns the names; empty without names.
 
     >>> import torch
     >>> column_names(["a", "b"], torch.zeros(3, 2))

@@ -1,4 +1,6 @@
-"""Builds the network that the user passed (a module or a function), and finds a name for the report."""
+"""Builds the network that the user passed (a module, or a function that creates one), and finds a name for the
+report.
+"""
 
 import inspect
 from typing import Any
@@ -15,7 +17,7 @@ __all__ = ["build_module", "network_name"]
 
 
 def network_name(network: Any) -> str:
-    """Returns a name for the report: the class or function of the network; "network" if that says nothing.
+    """Returns a network's name for the report: its class or function name, or "network" if that says nothing.
 
     >>> network_name(nn.Linear(1, 1)), network_name(lambda: None)
     ('Linear', 'network')
@@ -57,7 +59,7 @@ def build_module(network: Any, seed: int) -> nn.Module:
 
 
 def _needs_arguments(function: Any) -> bool:
-    """Returns whether a function cannot be called without arguments.
+    """Checks whether a function cannot be called without arguments.
 
     >>> _needs_arguments(lambda width: None), _needs_arguments(lambda: None)
     (True, False)

@@ -1,4 +1,4 @@
-"""Plots that several sections of the report use: a learning rate scale, and bars of scores."""
+"""Makes plots that several sections of the report share: a learning rate scale, and bars of scores."""
 
 from collections.abc import Mapping
 from math import isfinite, nextafter

@@ -28,7 +28,7 @@ __all__ = ["ExaminationFacts", "WhyInconclusive", "why_inconclusive", "findings_
 
 @dataclass(frozen=True, slots=True)
 class ExaminationFacts(Record):
-    """Yes/no facts that the examination establishes, such as whether training was long enough, on which findings
+    """Yes/no facts that the examination establishes, such as whether training was long enough, and on which findings
     depend.
 
     ``labels_related``: the trained network, or a simple model, predicts held-out labels. ``does_well``: the network is
@@ -52,12 +52,12 @@ class ExaminationFacts(Record):
 
     @property
     def short_training(self) -> bool:
-        """Returns whether training was requested but was too short to judge."""
+        """Checks whether training was requested but was too short to judge."""
         return self.training_wanted and not self.trained_enough
 
     @property
     def not_trained_enough(self) -> bool:
-        """Returns whether the network was not trained, or too little."""
+        """Checks whether the network was not trained, or too little."""
         return not self.trained_enough
 
 
@@ -95,7 +95,8 @@ WHY_UNSURE = {
 
 
 def findings_to_report(findings: Sequence[Finding], facts: ExaminationFacts | None = None) -> tuple[Finding, ...]:
-    """Returns the findings to report: without duplicates, consequences of other findings, and refuted ones.
+    """Returns the findings to report: removes duplicates, consequences of other findings, and findings that facts
+    refute.
 
     >>> findings_to_report(())
     ()
@@ -112,7 +113,7 @@ def findings_to_report(findings: Sequence[Finding], facts: ExaminationFacts | No
 
 
 def sections_to_report(sections: Sequence[Section], facts: ExaminationFacts) -> tuple[Section, ...]:
-    """Returns the sections with only the findings to report; marks answers that became unreliable as "unsure".
+    """Returns the report's sections with only the findings to report; marks answers that became unreliable as "unsure".
 
     >>> sections_to_report((), ExaminationFacts())
     ()
@@ -141,7 +142,7 @@ class WhyInconclusive(Record):
 
 
 def why_inconclusive(sections: Sequence[Section]) -> WhyInconclusive | None:
-    """Returns why the network cannot be called healthy although no problem was found; None if it can.
+    """Returns why the network cannot be called healthy although no problem was found; None if it is healthy.
 
     >>> why_inconclusive(()) is None
     True
@@ -164,7 +165,7 @@ def _is_refuted(finding: Finding, facts: ExaminationFacts) -> bool:
 
 
 def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
-    """Returns the finding; its milder variant if a known fact makes it less serious."""
+    """Returns a finding, or its milder variant if a known fact makes it less serious."""
     row = finding.row
     if row.milder is not None and getattr(facts, row.milder_if):
         return replace(finding, row=row.milder)
@@ -174,8 +175,7 @@ def _adjust(finding: Finding, facts: ExaminationFacts) -> Finding:
 
 
 def _without_consequences(findings: Sequence[Finding]) -> list[Finding]:
-    """Returns the findings that are not explained by another finding; of findings that explain each other, the most
-    serious.
+    """Removes findings that another finding explains; of findings that explain each other, the most serious stays.
 
     What is left out is explained, directly or through others, by a finding that stays.
     """
@@ -191,12 +191,12 @@ def _without_consequences(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explains(cause: Finding, effect: Finding) -> bool:
-    """Returns whether one finding can cause another one and is at least as serious."""
+    """Checks whether one finding can cause another one and is at least as serious."""
     return cause is not effect and cause.level >= effect.level and effect.kind in cause.row.causes
 
 
 def _repeats(one: Finding, other: Finding) -> bool:
-    """Returns whether two findings are duplicates: the same kind and place, or the same outcome of training."""
+    """Checks whether two findings are duplicates: the same kind and layer, or the same outcome of training."""
     return one.kind == other.kind and (one.kind in groups.OUTCOMES or one.where == other.where)
 
 
@@ -205,7 +205,9 @@ def _opposes(one: Finding, other: Finding) -> bool:
 
 
 def _with_facts(section: Section, facts: ExaminationFacts) -> Section:
-    """Removes findings that known facts refute from a section, and softens others; its answer mentions refuted ones."""
+    """Removes findings that known facts refute from a report section, makes others milder, and explains this in the
+    answer.
+    """
     why = dict.fromkeys(WHY_REFUTED[f.row.refuted_if] for f in section.findings if _is_refuted(f, facts))
     findings = tuple(_adjust(f, facts) for f in section.findings if not _is_refuted(f, facts))
     answer = " ".join((section.answer, *why))
@@ -223,7 +225,7 @@ def _without_suppressed(section: Section, kept: set[int]) -> Section:
 
 
 def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> Finding | None:
-    """Returns the most serious finding of a kind in the sections; unless ``reported``, also findings that another
+    """Finds the most serious finding of one kind in the report's sections; optionally also findings that another
     section reports.
     """
     found = [f for s in sections for f in (s.findings if reported else (*s.findings, *s.stated_elsewhere))]
@@ -231,9 +233,7 @@ def _find(sections: Sequence[Section], kind: str, *, reported: bool = False) -> 
 
 
 def _unsure(section: Section, unreliable: dict[str, None]) -> Section:
-    """Marks a section without findings as "unsure" if its answer depends on something unreliable; returns the
-    section.
-    """
+    """Marks a report section without findings as "unsure" if its answer depends on something unreliable."""
     reason = next((reason for reason in unreliable if reason in section.rests_on), None)
     if reason is None or section.state != "answered" or section.findings or section.stated_elsewhere:
         return section

@@ -27,8 +27,7 @@ MAX_SHARE_WITH_CONTEXT = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionDecisions(Record):
-    """Labels, predicted classes and cross-entropies at each position, (n, positions); ignored labels have cross-entropy
-    0.
+    """Labels, predicted classes and cross-entropies at each position of each example, such as tokens or pixels.
 
     >>> one = torch.ones(1, 2)
     >>> PositionDecisions(one.long(), one.long(), 3 * one, one.bool()).error()
@@ -45,7 +44,7 @@ class PositionDecisions(Record):
         return self.losses.sum(1) / self.counted.sum(1).clamp(min=1)
 
     def perplexity(self) -> list[float]:
-        """Returns the perplexity at each position over all examples, NaN if no label counts there.
+        """Returns the perplexity at each position over all examples; NaN if all labels at a position are ignored.
 
         See equation (1) of the module docstring.
         """
@@ -54,7 +53,7 @@ class PositionDecisions(Record):
         return means.clamp(max=700.0).exp().tolist()  # (1)
 
     def plots(self, subject: Subject, which: str) -> tuple[Plot, ...]:
-        """Plots perplexity by position for language models, and a confusion matrix for few classes."""
+        """Plots perplexity by position for language models, and a confusion matrix if there are few classes."""
         reading = subject.task.reading
         assert reading is not None
         found: tuple[Plot, ...] = ()
@@ -87,7 +86,7 @@ class PositionDecisions(Record):
 
 
 def _effect_of_context(perplexity: Sequence[float]) -> str:
-    """Returns a sentence: does the perplexity fall from the first third of the positions to the last third?
+    """Says in one sentence whether the perplexity falls from the first third of the positions to the last third.
 
     >>> _effect_of_context([9.0, 6.0, 3.0])
     'It falls along the sequence (from 9 to 3): a longer context helps.'
@@ -101,7 +100,7 @@ def _effect_of_context(perplexity: Sequence[float]) -> str:
 
 
 def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:
-    """Returns the predicted class and the cross-entropy at each position, from rows of outputs f and targets y.
+    """Computes the predicted class and the cross-entropy at each position, from the network's outputs and the targets.
 
     Cost: one pass over the outputs.
 

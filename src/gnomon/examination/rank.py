@@ -1,4 +1,4 @@
-"""Ranks networks by their predicted test score, after half of the planned training.
+"""Ranks networks by the test score that a short training run predicts.
 
 >>> one = Candidate("deep", 0.9, 0.4, 0.1, True, ShortRun(0.3, 0.15, 0.3, 0.1, 0.5, 100, False), "15 % wrong")
 >>> print(Ranking((one,), 100))
@@ -60,8 +60,7 @@ MIN_EXAMPLES = 32
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Record):
-    """One ranked network: its predicted score (accuracy or explained variance), kernel quantities, and the reason for
-    its rank.
+    """One ranked network: its predicted score (accuracy or explained variance), and the reason for its rank.
 
     ``alignment`` and ``spread`` belong to the tangent kernel at the start, 0 if there is none; 0 and 1 if the
     time did not suffice for it. ``interval`` is the interval of 95 % of the score, ``deviation`` the standard deviation
@@ -89,12 +88,12 @@ class Ranking(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Returns the names of the candidates, best first."""
+        """Returns the names of the ranked networks, best first."""
         return tuple(c.name for c in self.candidates)
 
     @property
     def equal_to_best(self) -> tuple[str, ...]:
-        """Returns the names of all candidates that do not differ from the best one by more than the uncertainty.
+        """Returns the names of all ranked networks that do not differ from the best one by more than the uncertainty.
 
         The logarithms of the predicted errors differ by less than 1.96 standard deviations.
         """
@@ -103,7 +102,7 @@ class Ranking(Result):
 
     @property
     def verdict(self) -> str:
-        """Names the best candidate and its predicted score."""
+        """Names the best network and its predicted score in one sentence."""
         best, count = self.candidates[0], len(self.candidates)
         burst = f"a trial of {best.short_run.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
@@ -122,12 +121,12 @@ class Ranking(Result):
         return "\n".join(rows)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the predicted score of each candidate, best on top."""
+        """Plots the predicted score of each ranked network, best on top."""
         bars = Bars("score", self.names, [c.score for c in self.candidates])
         return (Plot("Ranking before training", (bars,), Axis("predicted score"), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON; ``schema`` is the version of the key names."""
+        """Returns the ranking as plain values for JSON; ``schema`` is the version of the key names."""
         return {"schema": SCHEMA_VERSION} | Result.to_dict(self)
 
 
@@ -145,7 +144,8 @@ def rank(
     progress: Progress | None = None,
     clock: Clock = perf_counter,
 ) -> Ranking:
-    """Ranks networks by the test score that half of the planned training predicts.
+    """Trains each network for about half of the planned steps, and ranks the networks by the test score that this
+    predicts.
 
         score = 1 - sqrt(e(b) (t(b) t(b) / t(b/2) + d(b) d(b) / d(b/2))),    b = steps / 2                     (1)
 
@@ -192,7 +192,7 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The training that candidates would get, and how they are evaluated."""
+    """The training that all ranked networks would get, and how many examples are used."""
 
     optimizer: AbstractOptimizer
     steps: int
@@ -204,7 +204,7 @@ class _Plan:
 def _candidates(
     subjects: Mapping[str, Subject], plan: _Plan, budget: float, progress: Progress | None, clock: Clock
 ) -> list[Candidate]:
-    """Evaluates the candidates one after the other until the time is over."""
+    """Evaluates the networks to rank one after the other until the time is over."""
     candidates: list[Candidate] = []
     start = clock()
     for i, (name, network) in enumerate(subjects.items()):
@@ -255,20 +255,20 @@ def _candidate(name: str, network: Subject, plan: _Plan, seconds: float | None, 
 
 
 def _are_equal(one: Candidate, other: Candidate) -> bool:
-    """Returns whether the predicted errors of two candidates differ by less than their uncertainty."""
+    """Checks whether the predicted errors of two networks differ by less than their uncertainty."""
     errors = [max(1 - c.score, 0.5 / max(c.short_run.held, 1)) for c in (one, other)]
     spread = hypot(one.deviation, other.deviation)
     return spread > 0 and abs(log(errors[0] / errors[1])) < NORMAL_QUANTILE * spread
 
 
 def _range(candidate: Candidate) -> str:
-    """Returns the interval of a score as text in brackets."""
+    """Formats the confidence interval of a network's score as text in parentheses."""
     interval = candidate.interval
     return "" if interval is None else f" ({interval.low:.1%} to {interval.high:.1%})"
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Returns alignment and contrast of a network's tangent kernel, for a random combination of its outputs."""
+    """Computes two numbers of a network's tangent kernel: its alignment with the targets, and its contrast."""
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

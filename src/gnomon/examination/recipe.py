@@ -1,4 +1,4 @@
-"""The training settings that the user passed: optimizer, batch size, epochs, schedule, loss.
+"""Collects the training settings that the user passed: optimizer, batch size, epochs, schedule, loss.
 
 >>> made = build_recipe(nn.Linear(2, 1), None, optimizer="sgd", lr=0.1)
 >>> made.optimizer.lr, made.batch
@@ -47,7 +47,7 @@ class Recipe(Record):
 
     @property
     def own_loss(self) -> Loss | None:
-        """Returns the user's loss if theory has no equations for it; otherwise None."""
+        """Returns the user's loss if gnomon has no equations for it; otherwise None."""
         return self.loss if self.given or equivalent_theory_loss(self.loss) is None else None
 
 
@@ -63,8 +63,7 @@ def build_recipe(
     loss: Loss | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
 ) -> Recipe:
-    """Validates the training settings and returns them as a `Recipe`; uses the batches of the user's ``DataLoader`` by
-    default.
+    """Validates the training settings that the user passed, and returns them as one object.
 
     >>> build_recipe(nn.Linear(2, 1), None, lr=0.01, batch=16).batch
     16
@@ -90,7 +89,7 @@ def build_recipe(
 
 
 def equivalent_theory_loss(loss: Loss | None) -> AbstractLoss | None:
-    """Returns the loss of gnomon.core.losses that is equivalent to a torch loss; None if there is none.
+    """Returns gnomon's own loss, with known derivatives, that equals a torch loss; None if there is none.
 
     >>> equivalent_theory_loss(nn.CrossEntropyLoss()), equivalent_theory_loss(nn.CrossEntropyLoss(label_smoothing=0.1))
     (CrossEntropy(), None)

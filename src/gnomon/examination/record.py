@@ -1,4 +1,4 @@
-"""The result of an examination, which can be printed, saved as a page, and shown in a notebook.
+"""Defines the result of an examination, which can be printed, saved as a page, and shown in a notebook.
 
 The findings of its sections are the one list of what is wrong; the verdict, ``healthy``, the status of each section,
 the advice on the page and the exit code of ``gnomon examine --strict`` are derived from it.
@@ -57,7 +57,7 @@ PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination(Result):
-    """Result of an examination: its sections with their findings, and versions, seed and data for reproduction.
+    """Result of an examination: sections with their findings, and versions, seed and data for reproduction.
 
     ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
     those who want to go on from there. ``partial`` says that the examination was stopped before its end. ``proofs`` are
@@ -74,29 +74,28 @@ class Examination(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns all findings, most serious first."""
+        """Returns all findings of the examination, most serious first."""
         return most_serious_first(f for s in self.sections for f in s.findings)
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """Returns the findings to fix before relying on training or its results."""
+        """Returns the problems to fix before relying on training or its results."""
         return tuple(finding for finding in self.findings if finding.level is Level.PROBLEM)
 
     @property
     def fixes(self) -> tuple[TriedFix, ...]:
-        """Returns the fixes that were tested on a copy and helped, with the changed recipe, the gain, and a code
-        diff.
-        """
+        """Returns the fixes that were tested on a copy and helped, with the gain and a code diff."""
         found = self.products.get(Fixes)
         return () if found is None else found.proven_fixes
 
     def fix_of(self, finding: Finding) -> TriedFix | None:
-        """Returns the fix that was tested and helped for a finding, or None."""
+        """Returns the tested fix that helped against a finding, or None."""
         return next((one for one in self.fixes if one.kind == finding.kind), None)
 
     @property
     def healthy(self) -> bool | None:
-        """Returns False if there is a problem, True if there is none and the checks were sufficient, otherwise None.
+        """Returns False if there is a problem, True if there is none and the checks were sufficient, and None if
+        undecided.
 
         None if that cannot be decided: too little time or data, training that was too short, or a network that performs
         like random guessing.
@@ -107,9 +106,7 @@ class Examination(Result):
 
     @property
     def sufficient_budget(self) -> float | None:
-        """Returns roughly how many seconds would be enough to judge the network, if the budget was too small; otherwise
-        None.
-        """
+        """Estimates how many seconds would be enough to judge the network; None if the time budget was large enough."""
         short = short_of_time(self.sections)
         if self.healthy is not None or self.budget is None or not short:
             return None
@@ -117,7 +114,7 @@ class Examination(Result):
 
     @property
     def inconclusive(self) -> WhyInconclusive | None:
-        """Returns why the network cannot be called healthy although no problem was found; None if it can.
+        """Returns why the network cannot be called healthy although no problem was found; None if it is healthy.
 
         Too little time for the questions before training, too few examples, or a network that performs like random
         guessing.
@@ -140,14 +137,12 @@ class Examination(Result):
 
     @property
     def headline_numbers(self) -> tuple[tuple[str, str], ...]:
-        """Returns up to three main numbers by name, such as the score, the loss, and how well theory describes
-        training.
-        """
+        """Returns up to three main numbers of the examination by name, such as the score and the loss."""
         return headline_numbers(self.sections)
 
     @property
     def leading(self) -> Finding | None:
-        """Returns the finding that the verdict mentions (the most serious one), or None."""
+        """Returns the finding that the verdict mentions, which is the most serious one; None without findings."""
         if self.problems:
             return self.problems[0]
         return None if self.inconclusive is None else self.inconclusive.finding
@@ -166,11 +161,11 @@ class Examination(Result):
         return "" if found is None else f" Proven: {found.sentence}"
 
     def section(self, key: str) -> Section:
-        """Returns the section with this key, such as "signal"."""
+        """Returns the report section with this key, such as "signal"."""
         return next(s for s in self.sections if s.key == key)
 
     def section_of(self, finding: Finding) -> Section:
-        """Returns the section to which a finding belongs."""
+        """Returns the report section to which a finding belongs."""
         return next(s for s in self.sections if any(other is finding for other in s.findings))
 
     def plots(self) -> tuple[Plot, ...]:
@@ -179,7 +174,7 @@ class Examination(Result):
         return tuple(shown) or (Plot("No plots", (), caption=self.verdict),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns everything except ``products`` as plain values for JSON; ``schema`` is the version of the format."""
+        """Returns the whole examination as plain values for JSON; ``schema`` is the version of the format."""
         head = {"schema": SCHEMA_VERSION, "name": self.name, "verdict": self.verdict, "healthy": self.healthy,
                 "sufficient_budget": self.sufficient_budget}  # fmt: skip
         page = self.page()
@@ -199,14 +194,14 @@ class Examination(Result):
         )  # fmt: skip
 
     def _next_step(self) -> str:
-        """Returns what to do next if the budget was too small; otherwise an empty string."""
+        """Says in words what to do next if the time budget was too small; otherwise returns an empty string."""
         enough = self.sufficient_budget
         if enough is None or self.findings:
             return ""
         return f"Nothing to change so far. For a full answer, examine again with a budget of about {enough:g} s."
 
     def _tiles(self) -> tuple[PageTile, ...]:
-        """Returns the plots and worst examples that are shown at the top of the report."""
+        """Returns the plots and examples that are shown at the top of the report."""
         plots = {plot.id: (s.key, plot) for s in reversed(self.sections) for plot in s.content.plots
                  if s.status != "skipped" and shows_something(plot)}  # fmt: skip
         chosen: list[str] = []
@@ -221,7 +216,7 @@ class Examination(Result):
         )
 
     def _title(self, worst: Section) -> str:
-        """Returns the title of the worst examples; it says of which set they are, because their numbers count in it."""
+        """Returns the heading above the worst examples, such as "Worst test examples"."""
         if worst.key != "examples":
             return worst.title
         held_out = any(section.value("held-out-examples") is not None for section in self.sections)
@@ -229,11 +224,11 @@ class Examination(Result):
         return f"{which} {'test' if held_out else 'training'} examples"
 
     def to_markdown(self) -> str:
-        """Returns a short summary in GitHub Markdown: the verdict, what to do, one line per section."""
+        """Returns a short summary of the examination in GitHub Markdown."""
         return page_markdown(self.page())
 
     def matching(self, kinds: Sequence[str]) -> tuple[Finding, ...]:
-        """Returns findings of the given kinds; "problem", "warning" and "note" mean all findings of at least that
+        """Returns findings of the given kinds; "problem", "warning" and "note" mean all findings of at least this
         level.
         """
         levels = [Level[kind.upper()] for kind in kinds if kind.upper() in Level.__members__]
@@ -254,7 +249,7 @@ class Examination(Result):
     @classmethod
     @names_call
     def load(cls, path: str | Path) -> "Examination":
-        """Loads an examination from a JSON file written by `save` or ``gnomon examine --json``, without ``products``.
+        """Loads an examination from a JSON file written by `save` or ``gnomon examine --json``.
 
         Nothing in the file is executed.
         Cost: reading the file.

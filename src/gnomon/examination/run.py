@@ -148,16 +148,14 @@ def _wall_time(began: float) -> dict[str, str]:
 
 
 def _announce(budget: float, *, shown: bool) -> float:
-    """Prints that the examination begins (at a terminal or in a notebook); returns the time budget."""
+    """Prints at a terminal or in a notebook that the examination begins; returns the time budget."""
     if shown and is_terminal():
         progress_line(f"examining the network, at most {budget:g} s")
     return budget
 
 
 def _begin(clock: Clock) -> float:
-    """Returns the time at which the budget starts: after imports, but at most `MAX_UNCOUNTED_IMPORT_SECONDS` after the
-    call.
-    """
+    """Returns the time at which the budget starts: after slow imports, which count only beyond a limit."""
     called = clock()
     _prepare()
     return min(clock(), called + MAX_UNCOUNTED_IMPORT_SECONDS)
@@ -165,7 +163,7 @@ def _begin(clock: Clock) -> float:
 
 @functools.cache
 def _prepare() -> None:
-    """Triggers slow imports before the clock starts, so that no step loses time to them.
+    """Triggers slow imports before the clock starts, so that no step of the examination loses time to them.
 
     Reading a module and the first interval of a share load some nine hundred modules of torch, sympy and scipy, in
     about two seconds.
@@ -186,7 +184,7 @@ def run_steps(
     clock: Clock,
     step_ended: StepEnded | None = None,
 ) -> tuple[tuple[Section, ...], StepProducts, bool]:
-    """Runs all steps in order; each gets a fraction of the time left until ``end``, and none starts after that.
+    """Runs all steps of the examination in order; each gets a fraction of the time left until ``end``.
 
     Returns their sections, their products, and whether they were interrupted.
     """
@@ -239,7 +237,7 @@ def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> S
 
 
 def _lacks_derivative(error: Exception) -> bool:
-    """Returns whether an error says that a torch operation, such as the CTC loss, has no second derivative."""
+    """Checks whether an error says that a torch operation, such as the CTC loss, has no second derivative."""
     # torch raises a plain RuntimeError for some operations without a derivative, so its message must be compared.
     return isinstance(error, NotImplementedError) or str(error).startswith("derivative for ")
 
@@ -253,7 +251,7 @@ def _share(
     *,
     fit: bool,
 ) -> float:
-    """Returns the fraction of the remaining time that the next step may take."""
+    """Returns the fraction of the remaining time that the next step of the examination may take."""
     if step.comes_first(found):
         return LARGEST_SHARE
     own = step.time_share(found)
@@ -262,7 +260,7 @@ def _share(
 
 
 def _show(section: Section, number: int, steps: int) -> None:
-    """Prints one line about a finished step (at a terminal or in a notebook)."""
+    """Prints one line about a finished step of the examination, at a terminal or in a notebook."""
     ended = "" if section.state in ("answered", "unsure") else f", {section.state}"
     progress_line(f"{number}/{steps}  {section.title}: {section.seconds:.1f} s{ended}")
 
@@ -279,13 +277,13 @@ def _run(
 
 
 def _with_source_lines(content: Content, network: Subject) -> Content:
-    """Adds the line of the user's code to each finding about a layer; returns the content."""
+    """Adds the line of the user's code to each finding about a layer."""
     located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
     return replace(content, findings=located) if located else content
 
 
 def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tuple[Section, ...]:
-    """Adds to the findings' texts which fix was proven, or what was tried in vain; returns the sections."""
+    """Adds to the text of each finding which fixes were tested and whether they helped."""
     if fixes is None:
         return sections
 

@@ -65,18 +65,18 @@ class ShortRun(Record):
 
     @property
     def is_stuck(self) -> bool:
-        """Returns whether the run has hardly learned: its error is close to the error of guessing."""
+        """Checks whether the short run has hardly learned: its error is close to the error of guessing."""
         return self.last > 0.9 * self.guess
 
     def after(self, steps: int) -> float:
-        """Predicts the held-out error after this number of steps.
+        """Predicts the error on held-out examples after this number of training steps.
 
         See equation (2) of the module docstring.
         """
         return (self.last * self._extrapolated_error(steps)) ** 0.5  # (2)
 
     def deviation(self, steps: int) -> float:
-        """Returns the standard deviation of the logarithm of the predicted error.
+        """Returns the standard deviation of the logarithm of the predicted error, as its uncertainty.
 
         See equation (3) of the module docstring.
 
@@ -96,8 +96,7 @@ class ShortRun(Record):
 
 
 def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates a decreasing error to ``steps`` from its value ``last`` after ``done`` steps and ``half`` after half
-    of them.
+    """Extrapolates a decreasing error to more training steps, from its values at the end and at half of a short run.
 
     >>> extrapolate_error(0.25, 0.5, 10, 40)       # halved by each doubling of the steps, equation (1)
     0.0625
@@ -108,8 +107,8 @@ def extrapolate_error(last: float, half: float, done: int, steps: int) -> float:
 
 
 def extrapolate_gap(last: float, half: float, done: int, steps: int) -> float:
-    """Extrapolates the gap between held-out and training error to ``steps``, from its values after ``done`` steps and
-    half of them.
+    """Extrapolates the gap between held-out and training error to more steps, from its values at the end and half of a
+    short run.
 
     A gap that did not grow stays constant. A gap grows at most in proportion to the number of steps.
 
@@ -171,7 +170,9 @@ def _guess(network: Subject, judged: InMemorySource) -> float:
 
 
 def _errors(accuracy: Tensor | None, loss: Tensor | None, network: Subject, data: InMemorySource) -> list[float]:
-    """Returns error curves: fraction of wrong classes, unexplained variance, or loss relative to its start."""
+    """Returns the error over training: fraction of wrong classes, unexplained variance, or loss relative to its
+    start.
+    """
     if accuracy is not None:
         return [1 - share for share in accuracy.tolist()]
     assert loss is not None and data.batch.y is not None

@@ -1,4 +1,4 @@
-"""Finds the cause if signals vanish or units die: the activations between layers, or the biases."""
+"""Finds out why signals vanish or units die: because of the activations between layers, or because of the biases."""
 
 from dataclasses import replace
 from typing import Any
@@ -29,8 +29,7 @@ VANISHING = {
 
 
 def find_signal_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
-    """Returns a more specific finding that names why signals vanish or units die, such as sigmoids or negative biases,
-    if known.
+    """Returns a more specific finding that says why signals vanish or units die, such as negative biases, if known.
 
     Cost: two forward passes of four examples for a signal that vanishes.
 
@@ -59,7 +58,7 @@ def find_signal_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
 
 
 def _bias_before(module: nn.Module, where: str) -> float | None:
-    """Returns the mean bias of the last layer with weights that was registered before a layer."""
+    """Returns the mean bias of the last layer with weights before a given layer."""
     last: float | None = None
     for name, part in module.named_modules():
         if isinstance(part, AFFINE_LAYERS) and part.bias is not None:

@@ -25,7 +25,7 @@ CHECKED_EXAMPLES = 128
 
 
 def first_loss_findings(subject: Subject) -> tuple[Finding, ...]:
-    """Returns a finding if the loss before training does not fit guessing.
+    """Reports a problem if the loss before training differs from the loss of guessing all classes equally.
 
     Cost: a forward pass.
 
@@ -45,7 +45,7 @@ def first_loss_findings(subject: Subject) -> tuple[Finding, ...]:
 
 
 def batch_findings(subject: Subject, optimizer: AbstractOptimizer) -> tuple[Finding, ...]:
-    """Returns a finding if the network cannot learn a few examples by heart.
+    """Reports a problem if the network cannot memorize a few examples.
 
     Cost: at most three runs of 200 steps on 8 examples.
 

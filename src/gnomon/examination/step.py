@@ -51,11 +51,11 @@ SKIPPED_WITHOUT_TRAINING = "Skipped: this needs a trained network, and no traini
 
 
 class StepSkipped(Exception):
-    """Raised by a step that does not apply or lacks the time; the text is the reason for the report."""
+    """Raised by an examination step that does not apply or lacks the time; the text is the reason for the report."""
 
 
 class OutOfTime(StepSkipped):
-    """Raised by a step that would need more than the remaining time.
+    """Raised by an examination step that would need more than the remaining time.
 
     ``time_factor`` says how many times the budget would suffice, roughly.
     """
@@ -67,7 +67,7 @@ class OutOfTime(StepSkipped):
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What a step gets: the seed, a clock with the step's deadline, and whether training is requested.
+    """What an examination step gets: the random seed, a clock with its deadline, and whether training is requested.
 
     ``findings`` are what earlier steps would report if the examination ended now.
     """
@@ -80,13 +80,13 @@ class StepContext:
 
     @property
     def seconds(self) -> float:
-        """Returns the remaining seconds for this step."""
+        """Returns the remaining seconds of the examination step."""
         return self.deadline - self.clock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepProducts(Record):
-    """The results of earlier steps, stored by their type.
+    """The results of earlier examination steps, stored by their type.
 
     >>> products = StepProducts({int: 3})
     >>> products[int], products.get(float)
@@ -100,7 +100,9 @@ class StepProducts(Record):
         return value
 
     def get(self, kind: type[T]) -> T | None:
-        """Returns the stored result of a type; None if there is none or the step did not declare that it uses it."""
+        """Returns the stored result of a type; None if there is none or the step did not declare that it uses this
+        type.
+        """
         return self.items.get(kind)
 
     def __contains__(self, kind: type) -> bool:
@@ -110,17 +112,17 @@ class StepProducts(Record):
         return iter(self.items)
 
     def only(self, kinds: Sequence[type]) -> "StepProducts":
-        """Returns a copy with only the results of these types."""
+        """Returns a copy with only the results of some types."""
         return StepProducts({kind: self.items[kind] for kind in kinds if kind in self.items})
 
     def plus(self, kind: type, value: Any) -> "StepProducts":
-        """Returns a copy with one more result."""
+        """Returns a copy with one more result of an examination step."""
         return StepProducts({**self.items, kind: value})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepResult(Record):
-    """What a step returns: the content of its report section, and a product for later steps (or None).
+    """What an examination step returns: the content of its report section, and optionally a result for later steps.
 
     ``state`` is "unsure" if the measurement is not enough for an answer. ``facts`` are the facts of
     `gnomon.examination.policy.ExaminationFacts` that the step has established, by name. ``time_factor`` says how many
@@ -135,7 +137,7 @@ class StepResult(Record):
 
 
 class AbstractStep(ABC):
-    """Base class of the steps of an examination; ``share`` is the step's relative share of the time.
+    """Base class of the steps of an examination; ``share`` is the relative share of the time that a step gets.
 
     ``needs`` are types of products without which the step is skipped, ``uses`` are optional products, and
     ``gives`` is the type of the product of the step. ``states`` are names of the facts that the step may establish.
@@ -160,7 +162,9 @@ class AbstractStep(ABC):
 
     @abstractmethod
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:
-        """Runs the step and returns its result; raises `StepSkipped` with the reason if it does not apply."""
+        """Runs the examination step and returns its result; raises `StepSkipped` with the reason if it does not
+        apply.
+        """
 
     def time_share(self, findings: Sequence[Finding]) -> float:
         """Returns the step's relative share of the time, which may depend on the findings so far; by default
@@ -169,16 +173,16 @@ class AbstractStep(ABC):
         return self.share
 
     def comes_first(self, findings: Sequence[Finding]) -> bool:
-        """Returns whether the step may use nearly all of the time left, because of the findings so far."""
+        """Checks whether the step may use nearly all of the time left, because of the findings so far."""
         return False
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:
-        """Returns whether the step can run, as far as known now; otherwise other steps get its time."""
+        """Checks whether the step can run at all; otherwise other steps get its time."""
         return True
 
 
 def order_steps(steps: Sequence[AbstractStep]) -> tuple[AbstractStep, ...]:
-    """Sorts steps so that each runs after the steps whose results it uses; otherwise keeps their order.
+    """Sorts examination steps so that each runs after the steps whose results it uses; otherwise keeps their order.
 
     >>> order_steps([])
     ()

@@ -74,7 +74,9 @@ class Subject(Record):
     build: Callable[[], Any] | None = None
 
     def source_of(self, finding: Finding) -> str:
-        """Returns the line of the user's code that created the layer in a finding, such as "net.py:12", or ""."""
+        """Returns the line of the user's code that created the layer in a finding, such as "net.py:12"; "" if
+        unknown.
+        """
         line = find_source_line(self.module, finding.where, self.build) if finding.where else None
         return "" if line is None else str(line)
 
@@ -91,7 +93,7 @@ class Subject(Record):
         return outputs(self.module if module is None else module, x)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
-        """Returns the mean loss of what the module returned, by the user's loss or the default loss of the task."""
+        """Returns the mean loss of a module's outputs, by the user's loss or the default loss of the task."""
         loss = self.recipe.own_loss
         if loss is None or isinstance(loss, AbstractLoss):
             f = output_rows(outputs, len(y))
@@ -101,7 +103,7 @@ class Subject(Record):
         return call_user_loss(loss, outputs, self.loss_targets(y))
 
     def targets(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Converts targets to real numbers (n, k); see `Task.table`."""
+        """Converts targets to a matrix of real numbers; class labels become one-hot rows or signs."""
         return self.task.table(y)
 
     @property
@@ -115,19 +117,19 @@ class Subject(Record):
         return self.task.loss if self.recipe.own_loss is None else self.recipe.own_loss
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Converts targets of examples to the form that `loss` takes."""
+        """Converts targets of examples to the form that the loss takes."""
         if self.recipe.own_loss is None:
             return self.task.loss_targets(y)
         return y if self.task.classes else y.reshape(len(y), *self.task.shape)
 
     @property
     def reads_targets(self) -> bool:
-        """Returns whether targets are classes or real numbers; others only the user's loss understands."""
+        """Checks whether targets are classes or real numbers; only the user's loss understands other targets."""
         return self.task.classes > 0 or self.probe.y.is_floating_point()
 
     @property
     def asks_for_targets(self) -> bool:
-        """Returns whether the loss is smallest if outputs equal targets, so that their difference is an error."""
+        """Checks whether the loss is smallest if outputs equal targets, so that their difference is an error."""
         if self.task.classes or self.probe.y.shape[1] != self.task.outputs:
             return False
         loss = self.recipe.own_loss
@@ -137,7 +139,7 @@ class Subject(Record):
 
     @property
     def trainable(self) -> bool:
-        """Returns whether any parameter requires a gradient."""
+        """Checks whether any parameter of the network requires a gradient."""
         return any(p.requires_grad for p in self.module.parameters())
 
 
@@ -158,7 +160,7 @@ def build_subject(
     reading: TaskName | None = None,
     output: Output | None = None,
 ) -> Subject:
-    """Checks the user's arguments and builds a `Subject`; errors name the call, the problem and a fix.
+    """Validates the user's network, data and options, and joins them to one object; errors name the call and a fix.
 
     ``plan`` makes the recipe, of the module, the data, the optimizer and the call; ``notes`` and ``columns`` are kept.
     ``reading`` is the task that the user named, ``output`` the part of what the module returns that is its output.
@@ -218,7 +220,7 @@ def build_subject(
 
 
 def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> OutputMeaning | None:
-    """Returns what the outputs mean: by the loss that the module computes itself, or as found from their shapes."""
+    """Returns the meaning of the network's outputs, which depends on a loss that the model computes itself, if any."""
     if loss is None:
         return found
     labels = loss is F.binary_cross_entropy_with_logits
@@ -226,7 +228,7 @@ def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> Outp
 
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
-    """Returns the data as a data source with targets that the module accepts; raises an error otherwise."""
+    """Converts data to a data source with targets that the module accepts; raises an error if this is impossible."""
     examples = source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"

@@ -1,4 +1,4 @@
-"""Builds the top of a report: the verdict, the facts, and what was not checked.
+"""Writes the top of a report: the verdict, the main facts, and what was not checked.
 
 >>> verdict_sentence((), partial=False)
 'No problem found.'
@@ -65,7 +65,7 @@ def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
 
 
 def short_of_time(sections: Sequence[Section]) -> list[Section]:
-    """Returns the sections that lacked time and without which the network cannot be judged.
+    """Returns the report sections that lacked time and without which the network cannot be judged.
 
     >>> short_of_time(())
     []
@@ -89,8 +89,7 @@ SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-t
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
-    """Returns at most three main numbers: the score, the loss after training, and the error of theory or the stable
-    learning rate.
+    """Returns up to three main numbers: the score, the loss after training, and the error of theory or a learning rate.
 
     >>> headline_numbers(())
     ()
@@ -136,7 +135,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
 
 
 def _score_at_positions(sections: Sequence[Section], which: str) -> list[str]:
-    """Returns the score of a network that answers at each position: the share right, and for tokens the perplexity."""
+    """Returns as text the accuracy of a network that predicts at each position, and for tokens also the perplexity."""
     data = "train" if which == "training" else which
     found = [next((v for s in sections if (v := s.value(f"{id}-on-{data}")) is not None), None)
              for id in ("accuracy", "perplexity")]  # fmt: skip

@@ -64,11 +64,13 @@ class Task(Record):
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
     def loss_targets(self, y: Tensor) -> Tensor:
-        """Converts targets to the form that the task's loss takes: signs for two classes with one output."""
+        """Converts targets to the form that the task's loss takes: +1 and -1 for two classes with one output."""
         return 2.0 * y - 1.0 if isinstance(self.loss, Logistic) else y
 
     def table(self, y: Tensor) -> Float[Tensor, "n k"]:
-        """Converts targets to real numbers (n, k): one-hot classes, or signs for two classes with one output."""
+        """Converts targets to a matrix of real numbers: one-hot classes, or +1 and -1 for two classes with one
+        output.
+        """
         if not self.classes:
             return y.reshape(len(y), -1).double()
         return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()

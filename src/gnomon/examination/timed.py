@@ -1,4 +1,4 @@
-"""Stops long computations at their deadline, and estimates the time that they would need.
+"""Stops long computations of the examination at their deadline, and estimates the time that they would need.
 
 >>> from gnomon.core.machine.clock import FakeClock
 >>> context = StepContext(0, deadline=1.0, fit=False, clock=FakeClock(0.6))
@@ -27,7 +27,7 @@ MAX_TIME_FACTOR = 100.0
 
 
 def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], None]:
-    """Returns a progress callback that raises `OutOfTime` after the deadline.
+    """Returns a progress callback that raises `OutOfTime` after the deadline of an examination step.
 
     >>> stop_at_deadline(StepContext(0, deadline=1.0, fit=False, clock=lambda: 0.5), "A kernel")(1, 10)  # there is time
     """
@@ -40,7 +40,7 @@ def stop_at_deadline(context: StepContext, what: str) -> Callable[[int, int], No
 
 
 def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfTime:
-    """Returns (does not raise) an `OutOfTime` error that names the needed and the remaining time.
+    """Creates (but does not raise) an `OutOfTime` error that names the needed and the remaining time.
 
     >>> print(out_of_time_error("A kernel", 20.0, StepContext(0, deadline=3.0, fit=False, clock=lambda: 1.0)))
     A kernel would take about 20 s, but only 2 s are left.
@@ -52,28 +52,28 @@ def out_of_time_error(what: str, seconds: float, context: StepContext) -> OutOfT
 
 @dataclass(slots=True)
 class TimedOperator(AbstractOperator):
-    """A linear operator (matrix-vector product) that raises `OutOfTime` if a product would begin after the deadline."""
+    """A linear operator that raises `OutOfTime` if a matrix-vector product would begin after the deadline."""
 
     operator: AbstractOperator
     look: Callable[[int, int], None]
 
     @property
     def size(self) -> int:
-        """Returns the number of rows of the operator."""
+        """Returns the number of rows of the linear operator."""
         return self.operator.size
 
     @property
     def like(self) -> Tensor:
-        """Returns a tensor with the dtype and device of the operator's vectors."""
+        """Returns a tensor with the dtype and device of the vectors that the linear operator takes."""
         return self.operator.like
 
     def matvec(self, v: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """Returns the product A v; raises `OutOfTime` after the deadline."""
+        """Returns the matrix-vector product of the operator with v; raises `OutOfTime` after the deadline."""
         self.look(0, 1)
         return self.operator.matvec(v)
 
     def seconds(self, clock: Clock) -> float:
-        """Measures the seconds of one product with the operator."""
+        """Measures the seconds of one matrix-vector product with the operator."""
         v = torch.ones(self.size).to(self.like) / self.size**0.5
         start = clock()
         self.operator.matvec(v)

@@ -1,4 +1,4 @@
-"""Tracks loss, kernel and curvature of a model on a few examples while it is trained.
+"""Tracks loss, kernel and curvature of a model on a few examples while the model is trained.
 
     drift = |Theta_t - Theta_0| / |Theta_0|,    rotation = 1 - cos(Theta_t, Theta_0),    alignment = cos(Theta_t, y y^T)
 
@@ -58,7 +58,7 @@ MAX_KERNEL_OUTPUTS = 32
 
 @dataclass(slots=True)
 class TimeSpent:
-    """Counts the time of measurements, and keeps it below a fraction of the running time.
+    """Counts the time that measurements take, and keeps it below a fraction of the running time.
 
     Kernel and sharpness have half of the limit each, so that the cheaper one, taken often, leaves time for the other.
     One more is taken to cost what those before did on average. The limit is a share of the time without measurements.
@@ -76,14 +76,14 @@ class TimeSpent:
     started: float | None = None
 
     def start(self) -> float:
-        """Returns the time at which counting started; the first call starts it."""
+        """Returns the current time; the first call also starts the counting of time."""
         now = self.clock()
         self.started = now if self.started is None else self.started
         return now
 
     @contextmanager
     def on(self, kind: str) -> Iterator[None]:
-        """Context manager: counts the time of its block for one kind of measurement, without the time of inner
+        """Context manager that adds the time of its block to one kind of measurement, without the time of inner
         blocks.
         """
         began, before = self.start(), self.total
@@ -96,7 +96,7 @@ class TimeSpent:
 
     @property
     def total(self) -> float:
-        """Returns the seconds of all measurements."""
+        """Returns the seconds that all measurements have taken."""
         return sum(self.spent.values())
 
     @property
@@ -106,7 +106,7 @@ class TimeSpent:
         return self.total / elapsed if elapsed > 0 else 0.0
 
     def affordable(self, kind: str) -> bool:
-        """Returns whether there is time for one more measurement of this kind; the first one is always allowed."""
+        """Checks whether there is time for one more measurement of this kind; the first one is always allowed."""
         if self.limit is None or not self.counts or self.started is None:
             return True
         known = kind if kind in self.counts else KERNEL_TIMER_NAME
@@ -127,7 +127,7 @@ class ModelTracker:
         self.first: Tensor | None = None
 
     def measure(self, model: nn.Module, attempt: SafeCall, *, limited: bool = False) -> dict[str, float]:
-        """Returns all measurements of the model as it is now, by name; leaves out measurements that fail.
+        """Measures the model as it is now; returns the measurements by name, without those that fail.
 
         ``limited`` skips the sharpness if the time limit does not allow it.
         """
@@ -140,7 +140,7 @@ class ModelTracker:
         return row
 
     def _kernel(self, model: nn.Module, attempt: SafeCall) -> dict[str, float]:
-        """Returns the loss, and how far the kernel has changed: drift, rotation and alignment."""
+        """Measures the loss, and how far the tangent kernel has changed: drift, rotation and alignment."""
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:

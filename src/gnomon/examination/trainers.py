@@ -84,7 +84,7 @@ class TrainingSetup(Record):
         schedule: Schedule | None,
         notes: Sequence[str],
     ) -> "TrainingSetup":
-        """Returns the setup with the options that the user passed in place of the trainer's."""
+        """Replaces settings of a trainer by the optimizer, loss and schedule that the user passed."""
         return replace(
             self,
             optimizer=self.optimizer if optimizer is None else optimizer,
@@ -95,20 +95,20 @@ class TrainingSetup(Record):
 
 
 class StepView(ModuleView):
-    """A wrapper of a model that returns the loss of a batch, computed by the user's ``training_step``."""
+    """Wraps a model so that it returns the loss of a batch, computed by the user's ``training_step``."""
 
     def __init__(self, module: nn.Module, step: Step) -> None:
         super().__init__(module)
         self.step = step
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Returns the loss of the batch."""
+        """Returns the loss of a batch, computed by the user's ``training_step``."""
         return _step_loss(self.step, self.module_of_view, kwargs or (args[0] if len(args) == 1 else args))
 
 
 def training_setup(network: Any, train: Any, test: Any) -> TrainingSetup:
-    """Extracts model, data, loss and optimizer from a Lightning or Hugging Face trainer; other networks are returned
-    with their data.
+    """Extracts model, data, loss and optimizer from a Lightning or Hugging Face trainer; returns other networks
+    unchanged.
 
     Cost: for trainers, a few forward passes on the first batch; if only the user's step knows the loss, a copy of the
     data in memory.
@@ -174,9 +174,7 @@ def _training_step(model: Any, batch: Any) -> Any:
 
 
 def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
-    """Returns the training and test loaders: the ones passed, or from a data module, or from the Lightning module
-    itself.
-    """
+    """Finds training and test loaders: the user's own, or the loaders of the Lightning data module or module."""
     given = module if train is None else train
     if train is None or hasattr(given, "train_dataloader"):
         try:
@@ -192,7 +190,7 @@ def _lightning_data(module: Any, train: Any, test: Any) -> tuple[Any, Any]:
 
 
 def _lightning_optimizer(module: Any) -> tuple[OptimizerChoice | None, Schedule | None, tuple[str, ...]]:
-    """Returns the first optimizer of ``configure_optimizers``, and its scheduler if it moves once per epoch."""
+    """Returns the first optimizer of ``configure_optimizers``, and its scheduler if that steps once per epoch."""
     made = module.configure_optimizers()
     if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], list | tuple):
         optimizers, schedulers = list(made[0]), list(made[1])
@@ -233,9 +231,7 @@ def schedule_like(scheduler: LRScheduler) -> Schedule:
 
 
 def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
-    """Returns the setup with a standard loss if it equals the user's ``training_step`` on the first batch, else with
-    the step itself.
-    """
+    """Replaces the user's ``training_step`` by a standard loss if both agree on the first batch; otherwise keeps it."""
     batch = next(_batches(setup.train))
     models = [setup.module, *(_perturb(setup.module, seed) for seed in PERTURBATION_SEEDS)]
     wanted = []
@@ -255,7 +251,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
 
 
 def _perturb(module: nn.Module, seed: int) -> nn.Module:
-    """Returns a copy with noise added to its parameters, because different losses may be equal at initialization."""
+    """Copies a module with noise added to its parameters, because different losses may be equal at initialization."""
     made = copy_module(module)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -291,9 +287,7 @@ def _batches(data: Any) -> Iterator[Any]:
 
 
 def _join(data: Any) -> tuple[Any, Tensor]:
-    """Returns all batches joined into one, with zeros as targets, because only ``training_step`` knows the real
-    ones.
-    """
+    """Joins all batches to one, with zeros as targets, because only ``training_step`` knows the real targets."""
     batches = list(_batches(data))
     first = batches[0]
     try:
@@ -313,18 +307,16 @@ def _join(data: Any) -> tuple[Any, Tensor]:
 
 
 def _inherits(value: Any, packages: tuple[str, ...], name: str) -> bool:
-    """Returns whether a value's class is derived from a class of this name in one of these packages, without importing
-    them.
-    """
+    """Checks whether a value's class inherits from a class in one of these packages, without importing the packages."""
     kinds = type(value).__mro__
     return any(kind.__name__ == name and kind.__module__.partition(".")[0] in packages for kind in kinds)
 
 
 def _overrides(value: Any, name: str) -> bool:
-    """Returns whether the user's class defines a method that is empty in Lightning's own classes."""
+    """Checks whether the user's class defines a method that is empty in Lightning's own classes."""
     owner = next(kind for kind in type(value).__mro__ if name in vars(kind))
     return owner.__module__.partition(".")[0] not in LIGHTNING
 
 
 def _do_nothing(*args: Any, **kwargs: Any) -> None:
-    """Replaces methods that log, because they need a running trainer."""
+    """Does nothing; replaces methods that log, because these need a running trainer."""

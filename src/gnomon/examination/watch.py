@@ -1,4 +1,4 @@
-"""Watches any training loop: measures kernel and curvature of a few probe examples every n steps.
+"""Watches any training loop: measures kernel and curvature of a few examples every n steps.
 
     drift = |Theta_t - Theta_0| / |Theta_0|,    alignment = cos(Theta_t, y y^T)                            (1)
 
@@ -120,9 +120,7 @@ class Watch(Result):
     count: int = 0
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """Counts one training step, and measures the model if it is time to; raises nothing except
-        KeyboardInterrupt.
-        """
+        """Counts one training step, and measures the model every n steps; raises nothing except KeyboardInterrupt."""
         self.time.start()
         if self.count % self.every == 0:
             if self.time.affordable(KERNEL_TIMER_NAME):
@@ -132,7 +130,7 @@ class Watch(Result):
         self.count += 1
 
     def measure(self, loss: float | Tensor | None = None) -> dict[str, float]:
-        """Measures the model now, whatever the cost; leaves it unchanged and raises nothing except
+        """Measures the model now, whatever the cost; leaves the model unchanged and raises nothing except
         KeyboardInterrupt.
         """
         return self._look(loss, limited=False)
@@ -149,7 +147,7 @@ class Watch(Result):
 
     @property
     def verdict(self) -> str:
-        """States the number of watched steps, the cost, and failed measurements."""
+        """States in one sentence the number of watched steps, the cost, and failed measurements."""
         limit, spent = self.time.limit, self.time.total
         head = f"Watched {self.count} steps: {len(self.rows)} measurements, {spent:.2g} s"
         head += f" or {self.overhead:.1%} of the time"
@@ -174,7 +172,7 @@ class Watch(Result):
         )
 
     def lightning(self) -> Any:
-        """Returns a Lightning callback that calls `step` after each batch."""
+        """Returns a Lightning callback that counts and measures each training step."""
         try:
             from lightning.pytorch import Callback
         except ImportError:
@@ -192,7 +190,7 @@ class Watch(Result):
         return LightningWatch()
 
     def huggingface(self) -> Any:
-        """Returns a Hugging Face ``TrainerCallback`` that calls `step` after each step with the last logged loss."""
+        """Returns a Hugging Face ``TrainerCallback`` that counts and measures each training step."""
         try:
             from transformers import TrainerCallback
         except ImportError:
@@ -231,7 +229,9 @@ class Watch(Result):
         return Line(name, [step for step, _ in known], [value for _, value in known])
 
     def _attempt(self, name: str, function: Callable[[], Any]) -> Any:
-        """Calls a measurement function; if it fails, stores the reason and returns None, so that training continues."""
+        """Calls a measurement function; if the function fails, stores the reason and returns None, so that training
+        continues.
+        """
         try:
             return function()
         except KeyboardInterrupt:

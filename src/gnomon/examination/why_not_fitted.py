@@ -1,4 +1,4 @@
-"""Looks in a network's design for the reason why it fits worse than a simple model.
+"""Looks in a network's design for the reason why the network fits worse than a simple model.
 
 These designs are fine in a network that fits its task, so they are looked for only in one that does not.
 """
@@ -24,7 +24,7 @@ CHECKED_EXAMPLES = 64
 
 
 def is_poor(score: float, guess: float) -> bool:
-    """Returns whether an accuracy or an explained variance is far from perfect.
+    """Checks whether an accuracy or an explained variance is far from perfect.
 
     >>> is_poor(0.95, 0.5), is_poor(0.6, 0.5)
     (False, True)
@@ -33,7 +33,7 @@ def is_poor(score: float, guess: float) -> bool:
 
 
 def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tuple[Finding, ...]:
-    """Returns findings about the design of a trained network that fits worse than a simple model.
+    """Reports design problems of a trained network that fits worse than a simple model.
 
     ``fits`` says that it reached what a simple model reaches, ``poor`` that it makes many errors. Sequences are hard
     for the simple model, so that errors alone are a reason to look.
@@ -63,7 +63,7 @@ def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tu
 
 
 def _frozen_layer_findings(subject: Subject) -> tuple[Finding, ...]:
-    """Returns a finding about frozen layers that keep the network from fitting its training data."""
+    """Reports frozen layers that keep the network from fitting its training data."""
     frozen = [(name, p.numel()) for name, p in subject.module.named_parameters() if not p.requires_grad]
     owners = list(dict.fromkeys(name.rpartition(".")[0] for name, _ in frozen))
     if not frozen or not subject.trainable:

@@ -21,7 +21,7 @@ MAX_SHOWN_MISTAKES = 3
 def show_worst_positions(
     subject: Subject, loss: PositionCrossEntropy, f: Tensor, examples: Examples, numbers: Tensor, which: str
 ) -> tuple[Tensor, tuple[ShownExample, ...], str]:
-    """Returns the error of each example, displays of the worst examples, and a sentence about them.
+    """Prepares the examples with the largest loss for the report, if they have many positions; also returns all errors.
 
     Cost: one pass over the outputs.
 
@@ -67,7 +67,7 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
 
 
 def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
-    """Returns text on the wrong tokens with the largest loss: predicted token, correct token, position."""
+    """Describes the wrong tokens with the largest loss: predicted token, correct token, position."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):
         return ""

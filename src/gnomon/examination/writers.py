@@ -1,4 +1,4 @@
-"""Writes the measurements of a watched run to a CSV file, TensorBoard, W&B, or a function.
+"""Writes the measurements of a watched training run to a CSV file, TensorBoard, W&B, or a function.
 
 >>> seen = []
 >>> make_writer(lambda row, step: seen.append((row, step)))({"loss": 1.0}, 3)
@@ -24,7 +24,7 @@ COLUMNS = ("step", "loss", "probe loss", "kernel drift", "kernel rotation", "ali
 
 
 def make_writer(log: Any) -> Log | None:
-    """Returns a function that writes values at a step to a CSV file, TensorBoard, W&B, or the user's function."""
+    """Returns a function that writes measurements to a CSV file, TensorBoard, W&B, or the user's function."""
     if log is None:
         return None
     if isinstance(log, str | Path):

@@ -1,4 +1,4 @@
-"""Defines all kinds of findings: what can be wrong with a network, how serious it is, and what the report says.
+"""Defines everything that the report can criticize: kinds of findings with their severity, message and fix.
 
 Contains: the one table of kinds, in the order in which they are reported: level, consequences, opposite advice,
 message and fix.

@@ -1,4 +1,4 @@
-"""Kinds of findings about inputs, labels and the split into train and test."""
+"""Defines the findings (problems, warnings and notes) about inputs, labels and the split into train and test."""
 # fmt: off
 
 from functools import partial

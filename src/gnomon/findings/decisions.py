@@ -1,4 +1,6 @@
-"""Kinds of findings about the predictions of a trained network: confidence, robustness, shortcuts, explanations."""
+"""Defines the findings (problems, warnings and notes) about a trained network's predictions: confidence, robustness,
+shortcuts.
+"""
 # fmt: off
 
 from functools import partial

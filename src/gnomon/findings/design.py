@@ -1,4 +1,6 @@
-"""Kinds of findings about the design of a network, its loss and its optimizer that prevent it from learning."""
+"""Defines the findings (problems, warnings and notes) about a network's design, loss or optimizer that prevent
+learning.
+"""
 # fmt: off
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Kinds of findings about generative models: GANs, flows, autoencoders, scores and their samples."""
+"""Defines the findings (problems, warnings and notes) about generative models such as GANs, flows and autoencoders."""
 # fmt: off
 
 from functools import partial

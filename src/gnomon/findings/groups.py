@@ -1,4 +1,4 @@
-"""Defines groups of findings with a common cause, which table rows name in ``causes`` and ``excludes``."""
+"""Defines groups of findings with a common cause, so that the report can explain several findings by one."""
 # fmt: off
 
 OUTCOMES = (

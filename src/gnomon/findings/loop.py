@@ -1,4 +1,4 @@
-"""Kinds of findings about mistakes in the user's own training loop, which `gnomon watch` observes."""
+"""Defines the findings (problems, warnings and notes) about mistakes in the user's own training loop."""
 # fmt: off
 
 from functools import partial

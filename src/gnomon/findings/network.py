@@ -1,4 +1,4 @@
-"""Kinds of findings about the structure of a network: its layers, their signals and gradients, and its last layer."""
+"""Defines the findings (problems, warnings and notes) about a network's layers, their signals and gradients."""
 # fmt: off
 
 from functools import partial

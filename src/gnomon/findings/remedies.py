@@ -1,4 +1,4 @@
-"""Lists the automatic fixes for each kind of finding, by id, in the order in which they are tried.
+"""Lists for each kind of finding the fixes that gnomon can try automatically, in the order of trial.
 
 `gnomon.examination.fixes` implements them. A kind that is missing here has no fix that a program can apply.
 

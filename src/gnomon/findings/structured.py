@@ -1,4 +1,4 @@
-"""Kinds of findings about sequence and graph networks: attention, memory, causality, message passing."""
+"""Defines the findings (problems, warnings and notes) about sequence and graph networks, such as attention problems."""
 # fmt: off
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""The ordered list of all kinds of findings, the most serious first.
+"""Lists all kinds of findings in the order of severity, the most serious first.
 
 A problem comes before a warning, a warning before a note. Among findings of one level the order of this list decides
 which one is reported first. To change the order, move a name.
@@ -112,7 +112,7 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 
 @names_call
 def rank_in_table(kind: Kind) -> int:
-    """Returns the rank of a kind of finding in the table, 0 for the most serious; unknown kinds come last.
+    """Returns the rank of a kind of finding by severity, 0 for the most serious; unknown kinds come last.
 
     >>> rank_in_table(TABLE[2]), rank_in_table(Kind("sparse-layer", Level.NOTE, "A layer is sparse.",
     ...     "Prune it.")) == len(TABLE)
@@ -123,7 +123,7 @@ def rank_in_table(kind: Kind) -> int:
 
 @names_call
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Returns the findings sorted by level, then by the rank of their kind in the table.
+    """Sorts findings by severity, the most serious first.
 
     >>> small, large = Finding(training.LEARNING_RATE_SMALL), Finding(network.DEAD_LAYER)
     >>> [finding.kind for finding in most_serious_first([small, large])]
@@ -134,7 +134,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @names_call
 def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
-    """Checks that each word is the id of a kind of finding or a level; returns the words, or raises `InputError`.
+    """Checks that each word is the id of a kind of finding, or a level such as "problem"; raises `InputError` if not.
 
     >>> check_finding_kinds(["overfit", "warning"])
     ('overfit', 'warning')

@@ -1,4 +1,6 @@
-"""Kinds of findings about matrices, predictions, samplers, discovered equations and claims of theory."""
+"""Defines the findings (problems, warnings and notes) about kernels, samplers, discovered equations and theory
+claims.
+"""
 # fmt: off
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Kinds of findings about the optimizer, the training run and its result."""
+"""Defines the findings (problems, warnings and notes) about the optimizer, the training run and its result."""
 # fmt: off
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Predicts a training run of a network on data from its tangent kernel.
+"""Predicts a training run of a network from its tangent kernel on the data.
 
 A module f(w, x) is replaced by its linearization at the current parameters w_0, with the kernel K of all its outputs,
 
@@ -70,8 +70,7 @@ def predict(
     f0: Array | None = None,
     f0_test: Array | None = None,
 ) -> Trajectory:
-    """Predicts losses and outputs of a network (or kernel predictor) during training on given data, without training
-    it.
+    """Predicts losses and outputs of a network during training on given data, without training the network.
 
         f' = -(1 / n) K dl/df - alpha (f - f_0),    K = J J^T of the module at its present parameters     (1)
 
@@ -129,8 +128,7 @@ def predict(
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """The training and test kernels, the outputs before training, the name of the kernel, and the test targets if
-    known.
+    """The kernel matrices of training and test examples, with the network's outputs before training.
 
     ``y_test`` are the targets of the test points, if their data contain them.
     """
@@ -188,8 +186,8 @@ def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str
 def _loss_targets(
     loss: AbstractLoss | None, y: Any, n: int, start: Array | None, axes: AbstractLossWithAxes | None
 ) -> tuple[AbstractLoss, Tensor]:
-    """Returns the loss and the targets in its form, with one column for each output of the network if that number is
-    known.
+    """Returns the loss and the targets in the form that this loss takes, with one column for each output of the
+    network.
     """
     if loss is None and axes is not None and start is not None:
         f = as_tensor(start).reshape(n, -1)
@@ -205,7 +203,7 @@ def _loss_targets(
 
 
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
-    """Returns the module's inputs, completed by optional arguments and, if the module requires them, by the targets."""
+    """Completes a module's inputs by optional arguments and, if the module requires them, by the targets."""
     check_readable(module)
     x = add_none_for_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
@@ -214,7 +212,7 @@ def _complete(x: Any, y: Any, module: nn.Module) -> Any:
 
 @torch.no_grad()
 def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None:
-    """Returns the loss for outputs with positions or ensemble members; None if a standard loss fits."""
+    """Returns a loss for outputs with positions or ensemble members; None if a standard loss fits."""
     few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
     with preserve(module, grad=False):
         returned = output_tensor(run(module, few))
@@ -225,9 +223,7 @@ def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None
 
 
 def _double(module: nn.Module, x: Any) -> nn.Module:
-    """Returns a copy of a module in eval mode and, if possible, float64, because float32 rounding hides small
-    eigenvalues.
-    """
+    """Copies a module in eval mode and, if possible, float64, because float32 rounding hides small eigenvalues."""
     same = copy_module(module).eval()
     wide = copy_module(same).double()
     try:
@@ -243,7 +239,7 @@ def _outputs(module: nn.Module, x: Inputs) -> Tensor:
 
 
 def _rule(optimizer: GradientFlow | OptimizerChoice | None, module: nn.Module | None) -> GradientFlow | SGD:
-    """Returns the optimizer if theory covers it (gradient flow or gradient descent); raises an error otherwise."""
+    """Returns the optimizer if theory can predict it (gradient descent or gradient flow); raises an error otherwise."""
     if optimizer is None or isinstance(optimizer, GradientFlow):
         return optimizer or GradientFlow()
     rule = resolve_optimizer(optimizer, module)

@@ -1,4 +1,4 @@
-"""Labels the axes of a claim's plot, and places its points at the values of a parameter."""
+"""Labels the axes of a theory claim's plot, and places its points at the values of a parameter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ LARGEST_RATIO_ON_A_LINEAR_AXIS = 30.0
 
 
 def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) -> Plot:
-    """Returns the plot with axes labeled by a claim's ``axes``, unchanged if there are none.
+    """Labels the axes of a plot as the theory claim asks; returns the plot unchanged if the claim has no labels.
 
     Args:
         plot: what a judge draws; its points are numbered 0, 1, 2, ... along x.
@@ -45,7 +45,9 @@ def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) ->
 
 
 def _at_places(mark: Mark, places: tuple[float, ...]) -> Mark:
-    """Returns a curve or point set of a plot at other x positions; a prediction with several points becomes dashed."""
+    """Moves a curve or points of a plot to other x positions; draws a prediction with several points as a dashed
+    line.
+    """
     if isinstance(mark, Scatter) and mark.name == "predicted":
         pairs = sorted(zip(places, mark.y, strict=True))
         return Line("predicted", [x for x, _ in pairs], [y for _, y in pairs], "dashed", mark.color, predicted=True)

@@ -1,4 +1,4 @@
-"""Defines a claim: a prediction, a measurement, a control that must fail, and a judge.
+"""Defines a theory claim: a prediction, a measurement, a control experiment that must fail, and a judge.
 
     verdict = judge(predicted(p), observed(p, seed)),    judge(predicted(p), control(p, seed)) is not "holds"     (1)
 
@@ -43,7 +43,7 @@ ROLES = ("predicted", "observed", "control")
 
 @dataclass(frozen=True, slots=True)
 class Source(Record):
-    """Where a statement comes from: its grade, the key of a reference, and the location in it, such as "Theorem 2"."""
+    """Where a statement of theory comes from: how well it is established, the publication, and the place in it."""
 
     grade: Grade
     reference: str = ""
@@ -52,7 +52,7 @@ class Source(Record):
 
 @dataclass(frozen=True, slots=True)
 class Premise(Record):
-    """An assumption of a statement; ``holds`` decides from the parameters whether it is satisfied, if possible.
+    """An assumption of a theory claim; ``holds`` decides from the parameters whether it is satisfied, if possible.
 
     >>> wide = Premise("the network is wide", lambda width: width >= 64)
     >>> wide.check({"width": 8, "depth": 3}), Premise("inputs on the sphere").check({})
@@ -63,17 +63,17 @@ class Premise(Record):
     holds: Callable[..., bool] | None = None
 
     def check(self, parameters: Mapping[str, Any]) -> bool | None:
-        """Returns whether the parameters satisfy the assumption; None if they do not determine it."""
+        """Checks whether the parameters satisfy the assumption; None if the parameters do not determine this."""
         return None if self.holds is None else bool(self.holds(**parameters_of(self.holds, parameters)))
 
 
 def _in_module() -> None:
-    """Placeholder for a function that is looked up by name in the claim's file."""
+    """Marks a function of a claim that is defined in the claim's file and looked up there by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
-    """A statement of theory that can be run: a prediction, a measurement, a control and a judge.
+    """A statement of theory that can be run: a prediction, a measurement, a control experiment and a judge.
 
     ``title`` states the theorem in one sentence; by default it is the first line of the docstring of the claim's file.
     ``question`` is what the statement answers, the heading of its page. ``axes`` names what the plot shows, with units:
@@ -135,11 +135,11 @@ class Claim(Record):
 
     @property
     def breaks(self) -> str:
-        """Returns the assumption that the control violates: the first one."""
+        """Returns the assumption that the control experiment violates, which is the first one."""
         return self.premises[0].statement
 
     def with_functions_of(self, module: ModuleType) -> "Claim":
-        """Returns the claim with title and functions taken from its file, unless they are given."""
+        """Completes a claim with the title and the functions that its file defines."""
         missing = [role for role in ROLES if getattr(self, role) is _in_module]
         if absent := [role for role in missing if not callable(getattr(module, role, None))]:
             raise InputError(f"{module.__name__}: the claim {self.id!r} needs a function {absent[0]!r} in its file.")
@@ -147,7 +147,7 @@ class Claim(Record):
         return replace(self, title=title, **{role: getattr(module, role) for role in missing})
 
     def settings(self, chosen: Mapping[str, Any], scale: Scale = "smoke") -> dict[str, Any]:
-        """Returns the parameters at a scale with the user's changes; converts text to the type of the default."""
+        """Returns the claim's parameters with the user's changes; converts text to the type of the default value."""
         values = dict(self.parameters) | (dict(self.full) if scale == "full" else {})
         for name, value in chosen.items():
             if name not in values:
@@ -158,7 +158,7 @@ class Claim(Record):
 
 
 def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters that a function accepts and that a partial has not filled in already.
+    """Selects the parameters that a function accepts and that are not already fixed by ``functools.partial``.
 
     >>> parameters_of(lambda width, seed: None, {"width": 8, "depth": 2, "seed": 0})
     {'width': 8, 'seed': 0}
@@ -169,13 +169,13 @@ def parameters_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -
 
 
 def _open(function: Callable[..., Any]) -> set[str]:
-    """Returns the names of a function's arguments that have no default and that a partial has not filled in."""
+    """Returns the names of a function's arguments that are not already fixed by ``functools.partial``."""
     filled = function.keywords if isinstance(function, partial) else {}
     return set(inspect.signature(function).parameters) - set(filled)
 
 
 def _read(claim: str, name: str, value: Any, default: Any) -> Any:
-    """Converts text to the type of the default: a number, a word, or several separated by commas."""
+    """Converts text to the type of a default value: a number, a word, or several separated by commas."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,5 @@
-"""Runs one claim: judges prediction against measurement, then prediction against control.
+"""Runs one theory claim: compares its prediction with the measurement, then with a control experiment that must
+disagree.
 
 >>> from gnomon.lab.claim import Claim, Premise, Source
 >>> from gnomon.lab.judges import equals
@@ -35,7 +36,9 @@ SEED_LIMIT = 2**48
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOutcome(Result):
-    """Result of one run of a claim: its judgment, the judgment of its control, and the settings."""
+    """Result of one run of a theory claim: the verdicts on the measurement and on the control experiment, and the
+    parameters.
+    """
 
     id: str
     expected: str
@@ -48,12 +51,14 @@ class ClaimOutcome(Result):
 
     @property
     def violated_premises(self) -> tuple[str, ...]:
-        """Returns the assumptions that the parameters violate; a claim states nothing if one is violated."""
+        """Returns the assumptions that the parameters violate; the claim says nothing if there are any."""
         return tuple(p.statement for p in self.premises if p.holds is False)
 
     @property
     def as_stated(self) -> bool:
-        """Returns whether assumptions hold, the verdict is the expected one, and the control fails as it should."""
+        """Checks whether the verdict is the expected one, the control experiment fails as it should, and all
+        assumptions hold.
+        """
         expected = self.judgment.verdict.value == self.expected and self.control.verdict is not Verdict.HOLDS
         return expected and not self.violated_premises
 
@@ -67,7 +72,9 @@ class ClaimOutcome(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about a control that passes or an unexpected verdict; none if an assumption is violated."""
+        """Reports a control experiment that should fail but passes, or an unexpected verdict; nothing if an assumption
+        is violated.
+        """
         found: list[Finding] = []
         if self.violated_premises:
             return ()
@@ -79,14 +86,16 @@ class ClaimOutcome(Result):
         return tuple(found)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots prediction and measurement together, also for the control."""
+        """Plots prediction and measurement together, and the same for the control experiment."""
         return (
             tuple(j.plot for j in (self.judgment, self.control) if j.plot is not None)
             or super(ClaimOutcome, self).plots()
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON: verdict, reason, values, axes, control, assumptions, parameters."""
+        """Returns the run of a claim as plain values for JSON: verdict, reason, numbers, control, assumptions,
+        parameters.
+        """
         return {
             "id": self.id,
             "verdict": self.judgment.verdict.value,
@@ -112,7 +121,7 @@ def run(
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> ClaimOutcome:
-    """Runs a claim at a scale and seed, with parameters that the user may choose.
+    """Runs a theory claim at a scale and random seed, with parameters that the user may choose.
 
     Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
     Hypotheses: as the claim states them; the outcome says which of them the parameters leave.

@@ -1,4 +1,4 @@
-"""Verdicts of a judge: holds, refuted, or inconclusive, each with its reason.
+"""Defines the verdicts on a theory claim: holds, refuted, or inconclusive, each with its reason.
 
 >>> Judgment(Verdict.HOLDS, "the slope is -0.98 +- 0.05, predicted -1").verdict.value
 'holds'
@@ -12,7 +12,7 @@ from gnomon.core.results.record import Record
 
 
 class Verdict(Enum):
-    """The three possible verdicts of a judge."""
+    """The three possible verdicts on a theory claim: holds, refuted, inconclusive."""
 
     HOLDS = "holds"
     REFUTED = "refuted"
@@ -21,7 +21,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgment(Record):
-    """A verdict with its reason, the numbers behind it, and a plot of prediction and measurement.
+    """The verdict on a theory claim with its reason, the numbers behind it, and a plot of prediction and measurement.
 
     ``one_sided`` is True for a bound. ``reached`` is then the largest share of the bound that a measurement reaches, or
     None if every bound is zero.
@@ -36,7 +36,7 @@ class Judgment(Record):
 
 
 def decide(agrees: bool, powerful: bool) -> Verdict:
-    """Returns "holds", "refuted", or "inconclusive" if the measurement could not have detected a difference.
+    """Returns the verdict "refuted" without agreement, "holds" with it, or "inconclusive" if the test was too weak.
 
     >>> decide(True, False).value, decide(False, False).value
     ('inconclusive', 'refuted')

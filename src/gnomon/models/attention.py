@@ -1,4 +1,4 @@
-"""Implements global self-attention with 1/d_k logits, which has a deterministic infinite-width limit.
+"""Implements global self-attention with logits divided by the key size, for which the infinitely wide limit is known.
 
     q(p) = W_qk x(p),   logits[p, s] = q(p) . q(s) / d_k                                       (1)
     y(p) = W_o concat_h sum_s softmax_s(logits_h)[p, s] W_v,h x(s)                             (2)
@@ -38,7 +38,7 @@ class SelfAttention(nn.Module):
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """Names of the module's three Linear layers, so that `gnomon.program` can convert the attention."""
+        """Returns the names of the module's three Linear layers, so that `gnomon.program` can convert the attention."""
         return AttentionLayout("query_key", "value", "out")
 
     def forward(self, x: Tensor) -> Tensor:

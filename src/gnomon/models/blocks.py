@@ -1,4 +1,4 @@
-"""Residual, dense and reversible blocks."""
+"""Implements residual, dense and reversible blocks."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ __all__ = ["AdditiveCouplingBlock", "DenseBlock", "ResidualLayer", "ReversibleNe
 
 
 class ResidualLayer(nn.Module):
-    """A residual layer x + phi(W x + b) - phi(0), which is the identity if its parameters are zero.
+    """A residual layer x + phi(W x + b) - phi(0) with activation phi; it is the identity if its parameters are zero.
 
         F(x) = x + phi(W x + b) - phi(0)                                                                   (1)
 
@@ -26,13 +26,13 @@ class ResidualLayer(nn.Module):
         self.linear, self.activation = nn.Linear(width, width), activation
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (..., width) to (..., width)."""
+        """Applies the residual layer to the last dimension of x."""
         found: Tensor = x + self.activation(self.linear(x)) - self.activation(torch.zeros_like(x))  # (1)
         return found
 
 
 class DenseBlock(nn.Module):
-    """A DenseNet block: every layer sees all earlier outputs, and channels grow by a constant number per layer.
+    """A DenseNet block: every layer gets all earlier outputs, and channels grow by a constant number per layer.
 
         x_{l+1} = [x_l, phi(W_l x_l + b_l)],   channels c_0 + l growth                                     (1)
 
@@ -49,14 +49,15 @@ class DenseBlock(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(inputs + i * growth, growth) for i in range(depth))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (..., inputs) to (..., inputs + depth growth)."""
+        """Applies all layers of the DenseNet block; the last dimension grows by depth * growth."""
         for layer in self.layers:
             x = torch.cat([x, torch.relu(layer(x))], -1)  # (1)
         return x
 
 
 class AdditiveCouplingBlock(nn.Module):
-    """An additive coupling block, which is exactly invertible and preserves volume.
+    """An additive coupling block: an exactly invertible layer that adds a function of half of its channels to the other
+    half.
 
         y = [x_2, x_1 + F(x_2)],   x = [y_2 - F(y_1), y_1],   |det| = 1                                     (1)
 
@@ -75,7 +76,7 @@ class AdditiveCouplingBlock(nn.Module):
         self.body = nn.Sequential(nn.Linear(half, width), nn.ReLU(), nn.Linear(width, half))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (..., channels) to (..., channels)."""
+        """Applies the coupling block to the last dimension of x."""
         first, second = x.chunk(2, -1)
         return torch.cat([second, first + self.body(second)], -1)  # (1)
 
@@ -86,7 +87,7 @@ class AdditiveCouplingBlock(nn.Module):
 
 
 class ReversibleNetwork(nn.Sequential):
-    """A chain of additive coupling blocks, whose outputs determine the inputs exactly.
+    """A chain of additive coupling blocks, whose inputs can be computed exactly from its outputs.
 
         F = F_depth ... F_1,   F^-1 = F_1^-1 ... F_depth^-1                                                (1)
 

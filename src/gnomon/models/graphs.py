@@ -29,7 +29,7 @@ def gcn_matrix(adjacency: Tensor) -> Tensor:
 
 
 class GCNLayer(nn.Module):
-    """One graph convolution H' = M (H W + b), without its activation.
+    """One graph convolution (GCN layer): a linear map of the node features, then an average over neighbors.
 
         H' = M (H W + b)                                                                                   (1)
 
@@ -47,12 +47,12 @@ class GCNLayer(nn.Module):
         self.linear = nn.Linear(inputs, outputs)
 
     def forward(self, x: Tensor, matrix: Tensor) -> Tensor:
-        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
+        """Applies the graph convolution to node features (..., nodes, channels) with a normalized adjacency matrix."""
         return matrix @ self.linear(x)  # (1)
 
 
 class GINLayer(nn.Module):
-    """A graph isomorphism layer, which distinguishes neighborhoods as well as any message passing can.
+    """A layer of a graph isomorphism network (GIN), which distinguishes neighborhoods as well as message passing can.
 
         h_i' = MLP((1 + eps) h_i + sum over neighbors j of h_j)                                            (1)
 
@@ -70,7 +70,7 @@ class GINLayer(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(inputs, outputs), nn.ReLU(), nn.Linear(outputs, outputs))
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
+        """Applies the graph isomorphism layer to node features (..., nodes, channels) with an adjacency matrix."""
         found: Tensor = self.mlp((1 + self.eps) * x + adjacency @ x)  # (1)
         return found
 
@@ -102,7 +102,7 @@ class GATLayer(nn.Module):
         return torch.softmax(logits.masked_fill(adjacency == 0, float("-inf")), -1)
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        """Maps (..., nodes, inputs) to (..., nodes, outputs)."""
+        """Applies graph attention to node features (..., nodes, channels) with an adjacency matrix."""
         found: Tensor = self.attention(x, adjacency) @ self.value(x)  # (1)
         return found
 

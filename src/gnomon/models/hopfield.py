@@ -1,4 +1,4 @@
-"""Implements associative memories, which store patterns and recall them from a part."""
+"""Implements Hopfield networks: associative memories that store patterns and recall them from a part."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ __all__ = ["DenseAssociativeMemory", "HopfieldNetwork", "ModernHopfield"]
 
 
 class HopfieldNetwork:
-    """The classical Hopfield network of +-1 units with Hebb's weights.
+    """The classical Hopfield network: an associative memory with units +1 and -1 and Hebb's weights.
 
         W = (1/d) sum_t x_t x_t^T with zero diagonal,   E(s) = -s.W s / 2,   s_i <- sign(W s)_i             (1)
 
@@ -27,7 +27,7 @@ class HopfieldNetwork:
         self.weights.fill_diagonal_(0.0)
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy of one state (d,) or of many states (n, d)."""
+        """Returns the energy of one state (d,) or of many states (n, d) of the Hopfield network."""
         return -0.5 * (state * (state @ self.weights)).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ class HopfieldNetwork:
 
 
 class DenseAssociativeMemory:
-    """A dense associative memory: interactions of higher order store about d^(order - 1) patterns.
+    """A dense associative memory: a Hopfield network of higher order, which stores far more patterns.
 
         E(s) = -sum_t F(x_t.s),  F(z) = z^order for z > 0, else 0;   s_i <- sign(E(s_i = -1) - E(s_i = 1))  (1)
 
@@ -65,11 +65,11 @@ class DenseAssociativeMemory:
         self.patterns, self.order = patterns, order
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy of one state (d,) or of many states (n, d)."""
+        """Returns the energy of one state (d,) or of many states (n, d) of the associative memory."""
         return -(state @ self.patterns.T).clamp(min=0.0).pow(self.order).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """Updates all units of states (n, d) simultaneously, each against the old values of the others."""
+        """Updates all units of states (n, d) simultaneously; each unit sees the old values of the others."""
         overlap = state @ self.patterns.T
         # Overlap of each pattern with the state if unit i is left out; shape (n, patterns, d).
         rest = overlap.unsqueeze(2) - state.unsqueeze(1) * self.patterns
@@ -97,10 +97,10 @@ class ModernHopfield:
         self.patterns, self.beta = patterns, beta
 
     def energy(self, state: Tensor) -> Tensor:
-        """Returns the energy of one state (d,) or of many states (n, d), without its constant."""
+        """Returns the energy of one state (d,) or of many states (n, d), up to a constant."""
         overlap = self.beta * (state @ self.patterns.T)
         return -torch.logsumexp(overlap, -1) / self.beta + 0.5 * (state * state).sum(-1)
 
     def step(self, state: Tensor) -> Tensor:
-        """Takes one step of attention with the patterns as keys and values; states (d,) or (n, d)."""
+        """Updates states (d,) or (n, d) by one step of attention, with the stored patterns as keys and values."""
         return torch.softmax(self.beta * (state @ self.patterns.T), -1) @ self.patterns  # (1)

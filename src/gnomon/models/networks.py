@@ -11,7 +11,7 @@ __all__ = ["cnn", "mlp"]
 def mlp(
     inputs: int, outputs: int = 1, *, width: int = 512, depth: int = 2, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:
-    """Returns a fully connected network with ``depth`` hidden layers.
+    """Creates a fully connected network with ``depth`` hidden layers.
 
         h_0 = x,   h_l = phi(W_l h_{l-1} + b_l),   f = W h_depth + b            (1)
 
@@ -32,7 +32,8 @@ def mlp(
 def cnn(
     channels: int = 1, outputs: int = 10, *, width: int = 128, depth: int = 3, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:
-    """Returns a convolutional network: 3x3 convolutions, 2x2 average pooling after the first, global average.
+    """Creates a convolutional network: 3x3 convolutions, 2x2 average pooling after the first, global average pooling at
+    the end.
 
         h_l = phi(conv_l(h_{l-1})),   f = W mean_p h_depth[p] + b               (1)
 

@@ -12,7 +12,8 @@ Field = Callable[[float, Tensor], Tensor]
 
 
 def runge_kutta(field: Field, state: Tensor, *, start: float = 0.0, end: float = 1.0, steps: int = 20) -> Tensor:
-    """Returns the solution of dh/dt = f(t, h) at ``end``, by the classical fourth-order Runge-Kutta method.
+    """Solves the differential equation dh/dt = field(t, h) from ``start`` to ``end`` by the fourth-order Runge-Kutta
+    method.
 
         h <- h + (dt / 6) (k_1 + 2 k_2 + 2 k_3 + k_4)                                                      (1)
 
@@ -35,7 +36,8 @@ def runge_kutta(field: Field, state: Tensor, *, start: float = 0.0, end: float =
 
 
 class NeuralODE(nn.Module):
-    """The flow of a module f(h) from time 0 to 1 as a layer, differentiated by the adjoint equation.
+    """A neural ODE: a layer that solves dh/dt = f(h) for a module f from time 0 to 1, with gradients by the adjoint
+    method.
 
         dh/dt = f(h),   da/dt = -a^T df/dh,   dL/dtheta = integral over [0, 1] of a^T df/dtheta dt         (1)
 
@@ -55,13 +57,13 @@ class NeuralODE(nn.Module):
         self.field, self.integration_steps = field, integration_steps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Returns the state at time 1 of the flow that starts at x."""
+        """Solves the differential equation that starts at x, and returns its state at time 1."""
         found: Tensor = _Flow.apply(x, self.field, self.integration_steps, *self.field.parameters())
         return found
 
 
 class _Flow(torch.autograd.Function):
-    """Computes the flow without a graph, and its gradients by the adjoint equations."""
+    """Solves the differential equation without storing a graph, and computes gradients by the adjoint equations."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, field: nn.Module, steps: int, *parameters: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Wraps a network of node features and a graph as a network on one fixed graph."""
+"""Wraps a network that takes node features and a graph as a network on one fixed graph."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["OnGraph"]
 
 
 class OnGraph(nn.Module):
-    """A network on one fixed graph: turns f(x, graph) into a function of x, as `gnomon.limit` needs it.
+    """Wraps a network of node features and a graph as a function of node features alone, on one fixed graph.
 
         f(x) = net(x, graph)                                                                               (1)
 
@@ -32,5 +32,5 @@ class OnGraph(nn.Module):
         self.register_buffer("graph", graph)
 
     def forward(self, x: Tensor) -> Any:
-        """Maps (batch, nodes, channels) to the output of the network."""
+        """Runs the network on node features (batch, nodes, channels) with the fixed graph."""
         return self.net(x, self.graph)  # (1)

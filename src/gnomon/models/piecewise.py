@@ -1,4 +1,4 @@
-"""Represents piecewise linear functions exactly as ReLU networks."""
+"""Builds ReLU networks that compute given piecewise linear functions exactly."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ __all__ = ["pwl_network"]
 
 @names_call
 def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
-    """Returns the network with one hidden ReLU layer that interpolates given points linearly.
+    """Creates the network with one hidden ReLU layer that interpolates given points linearly.
 
         g(x) = v_0 + s_0 ((x - x_0)_+ - (x_0 - x)_+) + sum_{0 < i < m} (s_i - s_{i-1}) (x - x_i)_+          (1)
 

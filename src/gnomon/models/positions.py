@@ -10,7 +10,8 @@ __all__ = ["sinusoidal_positions"]
 
 @names_call
 def sinusoidal_positions(times: int, channels: int, *, base: float = 10000.0) -> Tensor:
-    """Returns a table (times, channels) of position encodings: sines and cosines in pairs of one frequency.
+    """Returns a table (times, channels) of sinusoidal position encodings: pairs of sine and cosine with one frequency
+    each.
 
         p[t, 2k] = sin(w_k t),   p[t, 2k + 1] = cos(w_k t),   w_k = base^(-2k / channels)                  (1)
 

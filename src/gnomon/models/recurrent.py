@@ -1,4 +1,6 @@
-"""Implements recurrences that are linear in their state (minGRU and LRU), so that all times are computed together."""
+"""Implements recurrent layers that are linear in their state (minGRU and LRU), so that all times are computed in
+parallel.
+"""
 
 from math import pi
 
@@ -11,7 +13,7 @@ __all__ = ["LinearRecurrentUnit", "MinGRU"]
 
 
 class MinGRU(nn.Module):
-    """A minimal GRU (minGRU), whose gates do not depend on the state.
+    """A minimal GRU (minGRU): a recurrent layer whose gates do not depend on the state.
 
         z_t = sigmoid(G x_t),   h_t = (1 - z_t) h_{t-1} + z_t (V x_t)                                      (1)
 
@@ -31,13 +33,13 @@ class MinGRU(nn.Module):
         self.gate, self.candidate = nn.Linear(inputs, units), nn.Linear(inputs, units)
 
     def forward(self, x: Tensor, start: Tensor | None = None) -> Tensor:
-        """Returns the states at all times, (batch, times, units)."""
+        """Returns the states of the minimal GRU at all times, (batch, times, units)."""
         z = torch.sigmoid(self.gate(x))
         return linear_scan(1 - z, z * self.candidate(x), start)  # (1)
 
 
 class LinearRecurrentUnit(nn.Module):
-    """A linear recurrent unit (LRU): a diagonal linear system that is stable for all parameter values.
+    """A linear recurrent unit (LRU): a recurrent layer without nonlinearity that is stable for all parameter values.
 
         s_t = lambda s_{t-1} + gamma B x_t,   y_t = Re(C s_t) + D x_t                                      (1)
         lambda = exp(-exp(nu) + i exp(theta)),   gamma = sqrt(1 - |lambda|^2)                              (2)
@@ -64,11 +66,13 @@ class LinearRecurrentUnit(nn.Module):
         self.direct = nn.Linear(inputs, outputs, bias=False)
 
     def eigenvalues(self) -> Tensor:
-        """Returns the eigenvalues lambda by which the state is multiplied in each step."""
+        """Returns the complex factors by which the state of the linear recurrent unit is multiplied in each step."""
         return torch.exp(torch.complex(-torch.exp(self.nu), torch.exp(self.theta)))  # (2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (batch, times, inputs) to (batch, times, outputs)."""
+        """Runs the linear recurrent unit on sequences (batch, times, inputs); returns outputs (batch, times,
+        outputs).
+        """
         factor = self.eigenvalues()
         gamma = (1 - factor.abs() ** 2).sqrt()
         driven = gamma * (x.to(factor.dtype) @ torch.view_as_complex(self.into).T)

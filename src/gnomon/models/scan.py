@@ -1,4 +1,4 @@
-"""Computes linear recurrences for all times together.
+"""Computes linear recurrences for all times in parallel (scan).
 
     h_t = a_t h_{t-1} + b_t,   h_{-1} = h_0 given                                                          (1)
     (a, b) then (a', b')  =  (a a', a' b + b')                                                             (2)
@@ -13,7 +13,7 @@ __all__ = ["linear_scan"]
 
 
 def linear_scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
-    """Returns all states of h_t = a_t h_{t-1} + b_t along dimension 1, of (batch, times, channels), real or complex.
+    """Computes all states of the recurrence h_t = a_t h_{t-1} + b_t along dimension 1, in parallel.
 
         h_t = sum over s <= t of (product over s < r <= t of a_r) b_s                                      (1)
 
@@ -32,7 +32,7 @@ def linear_scan(a: Tensor, b: Tensor, start: Tensor | None = None) -> Tensor:
 
 
 def _scan(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the composition of all steps up to each time, along dimension 1."""
+    """Combines the steps of a linear recurrence up to each time, along dimension 1."""
     times = a.shape[1]
     if times == 1:
         return a, b

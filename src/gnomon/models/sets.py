@@ -7,7 +7,7 @@ __all__ = ["DeepSets", "PointNet", "TNet"]
 
 
 class DeepSets(nn.Module):
-    """Deep Sets: a function of a set that does not depend on the order of its members.
+    """Deep Sets: a network on sets whose output does not depend on the order of the members.
 
         f(x_1, ..., x_M) = rho(sum_m phi(x_m))                                                             (1)
 
@@ -27,13 +27,13 @@ class DeepSets(nn.Module):
         self.rho = nn.Sequential(nn.Linear(latent, width), nn.ReLU(), nn.Linear(width, outputs))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (batch, members, inputs) to (batch, outputs)."""
+        """Runs the network on sets (batch, members, inputs); returns (batch, outputs)."""
         found: Tensor = self.rho(self.phi(x).sum(1))  # (1)
         return found
 
 
 class TNet(nn.Module):
-    """A TNet predicts a matrix (size, size) for each point cloud, independent of the order of its points.
+    """Predicts an alignment matrix for each point cloud, independent of the order of its points (part of PointNet).
 
         A(X) = I + reshape(W max_m phi(x_m))                                                               (1)
 
@@ -54,19 +54,22 @@ class TNet(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (batch, points, size) to (batch, size, size)."""
+        """Returns one alignment matrix for each point cloud in x of shape (batch, points, size)."""
         change = self.out(self.phi(x).amax(1)).reshape(-1, self.size, self.size)
         return torch.eye(self.size, dtype=x.dtype, device=x.device) + change  # (1)
 
     def orthogonality(self, x: Tensor) -> Tensor:
-        """Returns the mean over clouds of |I - A A^T|^2, the penalty that keeps the alignment close to a rotation."""
+        """Returns a penalty that is zero if the alignment matrices are orthogonal, which keeps them close to
+        rotations.
+        """
         a = self(x)
         eye = torch.eye(self.size, dtype=x.dtype, device=x.device)
         return (eye - a @ a.transpose(1, 2)).square().sum((1, 2)).mean()
 
 
 class PointNet(nn.Module):
-    """PointNet: aligns points, computes and aligns their features, and takes the maximum of every feature.
+    """PointNet for point clouds: aligns points, computes and aligns their features, and takes the maximum of every
+    feature.
 
         local = phi(X A(X)) B,   y = rho(max_m psi(local_m))                                               (1)
 
@@ -88,16 +91,16 @@ class PointNet(nn.Module):
         self.rho = nn.Sequential(nn.Linear(features, 4 * local), nn.ReLU(), nn.Linear(4 * local, outputs))
 
     def features(self, x: Tensor) -> Tensor:
-        """Returns the features before the maximum, (batch, points, features)."""
+        """Returns the features of each point before PointNet takes their maximum, (batch, points, features)."""
         local = self.phi(x @ self.align(x))
         found: Tensor = self.psi(local @ self.align_local(local))
         return found
 
     def critical(self, x: Tensor) -> Tensor:
-        """Returns, for each cloud and feature, the index of the point that has the maximum: (batch, features)."""
+        """Returns for each point cloud and feature the index of the point with the maximum: (batch, features)."""
         return self.features(x).argmax(1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (batch, points, 3) to (batch, outputs)."""
+        """Runs PointNet on point clouds (batch, points, 3); returns (batch, outputs)."""
         found: Tensor = self.rho(self.features(x).amax(1))  # (1)
         return found

@@ -17,7 +17,7 @@ def mask_tokens(
     rate: float = 0.15,
     special: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Masks tokens for masked language modeling; returns corrupted tokens, and the positions to predict.
+    """Masks tokens for masked language modeling; returns the changed tokens, and which positions to predict.
 
         asked with probability rate; of those 80 % become ``mask``, 10 % a random token, 10 % stay         (1)
 
@@ -65,7 +65,7 @@ def word_pieces(word: str, vocabulary: Collection[str], *, unknown: str = "[UNK]
 
 
 def sentence_pair(first: Sequence[str], second: Sequence[str] = ()) -> tuple[list[str], list[int]]:
-    """Joins one or two sentences in one row, and returns which sentence each token belongs to.
+    """Joins one or two sentences to one row of tokens; also returns to which sentence each token belongs.
 
         [CLS] a_1 ... a_m [SEP] b_1 ... b_n [SEP],    segments 0 ... 0 1 ... 1                             (1)
 

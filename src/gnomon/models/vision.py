@@ -1,5 +1,6 @@
-"""Implements vision transformers, which read images as sequences of patches, and networks that see patches
-separately."""
+"""Implements vision transformers, which read images as sequences of patches, and a network that sees patches
+separately.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +12,7 @@ __all__ = ["BagOfPatches", "VisionTransformer", "patchify"]
 
 @names_call
 def patchify(images: Tensor, size: int) -> Tensor:
-    """Converts images (n, c, h, w) to patches (n, patches, c size^2), row by row.
+    """Cuts images (n, c, h, w) into square patches, returned as (n, patches, c * size * size), row by row.
 
         patch (i, j) = image[:, i size : (i + 1) size, j size : (j + 1) size]                              (1)
 
@@ -28,7 +29,7 @@ def patchify(images: Tensor, size: int) -> Tensor:
 
 
 class VisionTransformer(nn.Module):
-    """A vision transformer: patches, a linear map, a class token, learned positions, layers, a head on the class token.
+    """A vision transformer, which reads images as a sequence of patches with a class token and learned positions.
 
         z = [cls, E p_1, ..., E p_T] + P,   y = W norm(encoder(z)[0])                                      (1)
 
@@ -64,7 +65,7 @@ class VisionTransformer(nn.Module):
         self.layers, self.norm, self.head = nn.ModuleList(layers), nn.LayerNorm(width), nn.Linear(width, outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (n, c, side, side) to (n, outputs)."""
+        """Runs the vision transformer on square images (n, c, side, side); returns (n, outputs)."""
         z = self.embed(patchify(x, self.patch))
         z = torch.cat([self.token.expand(z.shape[0], -1, -1), z], 1) + self.positions
         for layer in self.layers:
@@ -99,10 +100,10 @@ class BagOfPatches(nn.Module):
         )
 
     def evidence(self, x: Tensor) -> Tensor:
-        """Returns the logits of each patch, of shape (n, patches, outputs)."""
+        """Returns the logits of each image patch, of shape (n, patches, outputs)."""
         found: Tensor = self.body(patchify(x, self.patch))
         return found
 
     def forward(self, x: Tensor) -> Tensor:
-        """Maps (n, c, h, w) to (n, outputs)."""
+        """Averages the logits of all patches of images (n, c, h, w); returns (n, outputs)."""
         return self.evidence(x).mean(1)  # (1)

@@ -1,4 +1,4 @@
-"""The playground: an interactive page that compares what theory predicts for a network with its real training.
+"""The playground: an interactive web page that compares what theory predicts for a network with its real training.
 
 Contains: the page ``playground.html`` and its TypeScript sources (``web``), the same random numbers, data and
 networks in Python, fixtures that the page is compared with, and the local server for a user's network.

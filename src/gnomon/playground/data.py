@@ -1,4 +1,4 @@
-"""The playground's data sets, as functions of size, noise and seed, with coordinates rounded to multiples of 1/250.
+"""Generates the playground's data sets from size, noise and seed, so that Python and the browser get the same numbers.
 
 Curves ("sine", "waves", "step", "bump", "line") have one input and real targets. Classes ("circle", "xor", "gauss",
 "spiral", "margin") have two inputs and targets +1 and -1. Surfaces ("plane", "hills") have two inputs and real targets.
@@ -34,7 +34,7 @@ FEATURES = (
 
 @names_call
 def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 0, features: int = 3) -> tuple[Tensor, Tensor]:
-    """Returns a data set of the playground: inputs (n, d) and targets (n,), in float64.
+    """Creates a data set of the playground: inputs (n, d) and targets (n,), in float64.
 
     Args:
         name: a curve, classes or a surface, see the module's docstring.
@@ -67,7 +67,8 @@ def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 0, features:
 
 @names_call
 def with_features(rows: list[tuple[float, float]], mask: int) -> Tensor:
-    """Returns the network inputs for points with two coordinates; ``mask`` selects the features.
+    """Computes the network's inputs for points with two coordinates; ``mask`` selects which features of the points to
+    use.
 
     Cost: a few operations per point.
 
@@ -111,7 +112,9 @@ def _surface(name: str, a: float, b: float) -> float:
 
 
 def _clean_point(name: str, i: int, n: int, u: float, v: float) -> tuple[float, float, float | None]:
-    """Returns a point without noise and its label; the label is None if the target is a value of the surface."""
+    """Returns one point of a data set without noise, and its label; the label is None if the target is computed
+    later.
+    """
     label = -1.0 if i % 2 else 1.0
     turn = 2 * pi * v
     match name:

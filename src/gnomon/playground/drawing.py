@@ -1,4 +1,5 @@
-"""Chooses what the page draws of a user's network: a curve over one input, a map over two, or outputs only.
+"""Chooses what the playground draws of a user's network: a curve over one input, a map over two inputs, or outputs
+only.
 
 A picture needs one number for each output. It is the output itself if there is one; for two classes the score of the
 second minus the score of the first; for more classes the score of class 0 minus the largest other score.
@@ -49,7 +50,7 @@ class PictureGrid:
     message: str
 
     def values(self, outputs: Tensor) -> list[float]:
-        """Returns the number to draw for each row of outputs (m, k)."""
+        """Returns one number to draw for each row of network outputs."""
         if not self.dimension:
             return []
         if not self.classes or outputs.shape[1] == 1:
@@ -67,7 +68,7 @@ class PictureGrid:
 
 
 def picture_grid(x: Tensor, targets: Tensor, *, classes: Tensor | None) -> PictureGrid:
-    """Chooses the picture for examples x with targets (n, k); `classes` are integer labels, if there are any.
+    """Chooses what to draw for examples x with targets (n, k); `classes` are integer labels, if there are any.
 
     >>> picture_grid(torch.zeros(3, 5), torch.zeros(3, 1), classes=None).dimension
     0

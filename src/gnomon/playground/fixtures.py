@@ -1,4 +1,4 @@
-"""Computes test cases with the package, whose numbers the JavaScript of the page must reproduce.
+"""Computes test cases in Python whose numbers the JavaScript of the playground page must reproduce.
 
 ``python -m gnomon.playground.fixtures fixtures.json`` writes them; ``tests/playground`` compares the page with them in
 node, to 1e-9 (1e-8 after 1,000 training steps).
@@ -35,7 +35,7 @@ POINTS_OFF_THE_DATA = 5
 
 @dataclass(frozen=True, slots=True)
 class PageSetting:
-    """One combination of the options on the page.
+    """One combination of the options on the playground page.
 
     >>> next(page_settings()).data
     'sine'
@@ -64,7 +64,8 @@ class PageSetting:
 
 
 def page_settings() -> Iterator[PageSetting]:
-    """Yields settings: all activations, depths and data sets, with random widths, losses and optimizers.
+    """Yields combinations of options as test cases: all activations, depths and data sets, with random widths and
+    losses.
 
     Learning rates are stable, because in a run that diverges rounding errors grow as fast as the loss. Curves have
     biases: without them all inputs are parallel, and the angle between them is rounding error.
@@ -104,7 +105,7 @@ class _Choice:
 
 
 def expected_numbers(case: PageSetting) -> dict[str, Any]:
-    """Returns all numbers that the page must reproduce for a setting.
+    """Computes all numbers that the playground page must reproduce for one combination of options.
 
     Cost: a kernel, its eigenvalues, and a short training run.
 
@@ -188,7 +189,7 @@ def _plain(value: Any) -> Any:
 
 
 def random_number_cases() -> list[dict[str, Any]]:
-    """Returns some random number sequences, which page and package must agree on in every bit."""
+    """Returns some sequences of random numbers, which Python and the playground page must generate identically."""
     streams = [(seed, stream) for seed in (0, 1, 77, 9999) for stream in (0, 1, 17, 4100)]
     return [
         {"seed": seed, "stream": stream, "uniforms": uniforms(seed, stream, 40).tolist(),
@@ -198,7 +199,7 @@ def random_number_cases() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Writes the test cases to a file."""
+    """Writes the test cases for the playground page to a file."""
     parser = argparse.ArgumentParser(description="Write cases computed by gnomon for the test of the playground.")
     parser.add_argument("path", type=Path, nargs="?", default=Path("fixtures.json"), help="file to write")
     parser.add_argument("--every", type=int, default=1, metavar="K", help="write only every K-th case")

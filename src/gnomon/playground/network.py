@@ -1,4 +1,4 @@
-"""The playground's network: fully connected, in the parametrization of tangent-kernel theory.
+"""Defines the playground's network: fully connected, in the parametrization of tangent-kernel theory.
 
     z_l = w / sqrt(fan_in) W_l h_{l-1} + b b_l,   h_l = phi(z_l),   f = scale z_{depth+1}                       (1)
 
@@ -38,7 +38,7 @@ BATCH_STREAM = 4096
 
 
 class _Elementwise(nn.Module):
-    """An activation function as a module."""
+    """A module that applies an activation function to each number."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Elementwise(nn.Module):
 
 
 class _Layer(nn.Module):
-    """One affine layer of the network."""
+    """One affine layer of the playground's network."""
 
     def __init__(self, parameters: Tensor, fan_in: int, units: int, weight_std: float, bias_std: float) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class _Layer(nn.Module):
 
 
 class DenseNetwork(nn.Module):
-    """The playground's network with one output, in float64, with the same initial parameters as on the page.
+    """The playground's network with one output, in float64, with the same initial parameters as on the web page.
 
     See equation (1) of the module docstring.
 
@@ -148,7 +148,7 @@ class DenseNetwork(nn.Module):
 
 @names_call
 def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0) -> BatchPlan:
-    """Returns the batches of every step in the page's order, for ``gnomon.train(..., batch=fixed_batches(...))``.
+    """Returns the batches of every training step in the order of the playground page, for use with `gnomon.train`.
 
     Each point is used once in a pass over the data, and every pass has a random order. A batch of at least as many
     points as there are takes all of them in their order.
@@ -165,7 +165,7 @@ def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0)
 
 
 def batch_order(n: int, size: int, steps: int, seed: int) -> list[list[int]]:
-    """Returns the indices of the examples in each step's batch."""
+    """Returns the indices of the examples in each training step's batch."""
     queue: list[int] = []
     batches: list[list[int]] = []
     epoch = 0

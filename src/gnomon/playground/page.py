@@ -9,7 +9,7 @@ __all__ = ["page_path"]
 
 @names_call
 def page_path() -> Path:
-    """Returns the path of the installed ``playground.html``, which a browser opens without a server.
+    """Returns the path of the installed ``playground.html``, which works in a browser without a server.
 
     >>> page_path().name
     'playground.html'

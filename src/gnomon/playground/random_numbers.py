@@ -1,4 +1,4 @@
-"""Random numbers that this package and the browser compute identically, bit for bit.
+"""Generates random numbers that Python and the browser compute identically, bit for bit.
 
 The number with index i of a stream is a function of (seed, stream, i): two rounds of integer mixing give 52 random
 bits. Normal numbers are the inverse of the normal distribution function (algorithm AS 241). Only basic arithmetic is
@@ -44,7 +44,7 @@ WORD = np.uint64(0xFFFFFFFF)
 
 @names_call
 def uniforms(seed: int, stream: int, count: int) -> Floats:
-    """Returns uniform random numbers of one stream, strictly between 0 and 1.
+    """Returns uniform random numbers strictly between 0 and 1; ``seed`` and ``stream`` determine the sequence.
 
     Cost: four mixing rounds per number.
 
@@ -61,7 +61,7 @@ def uniforms(seed: int, stream: int, count: int) -> Floats:
 
 @names_call
 def normals(seed: int, stream: int, count: int) -> Floats:
-    """Returns standard normal numbers of one stream.
+    """Returns standard normal random numbers; ``seed`` and ``stream`` determine the sequence.
 
     Cost: some 60 operations per number.
 
@@ -80,7 +80,7 @@ def normals(seed: int, stream: int, count: int) -> Floats:
 
 @names_call
 def permutation(seed: int, stream: int, n: int) -> list[int]:
-    """Returns a random order of 0, ..., n - 1.
+    """Returns the numbers 0, ..., n - 1 in a random order; ``seed`` and ``stream`` determine the order.
 
     Cost: a sort.
 
@@ -95,7 +95,9 @@ def _words(value: int) -> NDArray[np.uint64]:
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scrambles the bits of 32-bit words (the hash function "lowbias32" of C. Wellons)."""
+    """Scrambles the bits of 32-bit numbers, as the basis of random numbers (hash function "lowbias32" of C.
+    Wellons).
+    """
     x = words & WORD
     x = x ^ (x >> np.uint64(16))
     x = (x * np.uint64(0x7FEB352D)) & WORD
@@ -112,7 +114,9 @@ def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
 
 
 def _logarithm(x: Floats) -> Floats:
-    """Returns the natural logarithm of numbers in (0, 1) by basic arithmetic, identical in every language."""
+    """Computes natural logarithms of numbers in (0, 1) by basic arithmetic, so that Python and JavaScript agree
+    exactly.
+    """
     mantissa, exponent = x.copy(), np.zeros_like(x)
     while (small := mantissa < 0.70710678).any():
         mantissa = np.where(small, mantissa * 2, mantissa)

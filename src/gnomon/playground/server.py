@@ -1,4 +1,4 @@
-"""A local web server that connects the playground page with the package.
+"""A local web server that connects the playground page with a user's network in Python.
 
 Only requests with the token of this run are answered, only to the loopback address, and none that another web page
 sends: the header Host must name the loopback address, and Origin, if there is one, the server itself.
@@ -31,7 +31,7 @@ POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class ServedNetwork:
-    """What the page shows about the network: its name, its layers, the data and the loss.
+    """What the playground page shows about a user's network: its name, its layers, the data and the loss.
 
     >>> ServedNetwork("net", "Linear(2, 1)", "d.npz", "squared loss").name
     'net'
@@ -44,7 +44,7 @@ class ServedNetwork:
 
 
 class PlaygroundServer:
-    """Serves the page and a training session on 127.0.0.1, on a free port.
+    """Serves the playground page and a training session on 127.0.0.1, on a free port.
 
     >>> import torch
     >>> session = Session(torch.nn.Linear(2, 1), torch.eye(2), torch.ones(2))
@@ -68,24 +68,24 @@ class PlaygroundServer:
 
     @property
     def url(self) -> str:
-        """Returns the address of the page, including the access token."""
+        """Returns the web address of the playground page, including the access token."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     def serve(self) -> None:
-        """Answers requests until `close` is called or Ctrl-C is pressed."""
+        """Answers requests of the playground page until `close` is called or Ctrl-C is pressed."""
         self._http.serve_forever()
 
     def close(self) -> None:
-        """Ends the training run and frees the port."""
+        """Ends the training run and frees the port of the server."""
         self.session.stop()
         self._http.server_close()
 
     def shutdown(self) -> None:
-        """Makes `serve` return; called from another thread."""
+        """Makes `serve` return; another thread calls this method."""
         self._http.shutdown()
 
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answer to a request of the page."""
+        """Returns the answer to a request of the playground page."""
         with self._one_at_a_time:
             match path:
                 case "/api/network":
@@ -165,7 +165,7 @@ def _handler(server: PlaygroundServer) -> type[BaseHTTPRequestHandler]:
 
 
 def _finite(value: Any) -> Any:
-    """Replaces numbers that are not finite by null, because JSON has no infinity."""
+    """Replaces NaN and infinite numbers by null, because JSON has neither."""
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if isinstance(value, dict):

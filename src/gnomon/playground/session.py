@@ -1,4 +1,4 @@
-"""One training run of a user's network for the page, with the theory's prediction made before training.
+"""Runs one training of a user's network for the playground page, with theory's prediction made before training.
 
 The prediction is ``gnomon.predict``, the kernel ``gnomon.ntk`` and the run ``gnomon.train`` on a copy of the network;
 the page only draws them.
@@ -32,7 +32,7 @@ WAIT_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The training options that the reader can choose on the page.
+    """The training options that the user can choose on the playground page.
 
     >>> Settings(rate=0.5).steps
     1000
@@ -47,7 +47,7 @@ class Settings:
 
 
 class Session:
-    """A user's network and data, and the training run that the page shows.
+    """A user's network and data, and the training run that the playground page shows.
 
     Args:
         network: a module, or a function that builds one.
@@ -104,7 +104,7 @@ class Session:
         return {"setup": setup, "frame": self._frames[0]}
 
     def _drawn_setup(self) -> dict[str, Any]:
-        """Returns the data of the picture before training: the examples, and the network's output."""
+        """Returns what the page draws before training: the examples, and the network's output."""
         drawing = self._drawing
         return {
             "dimension": drawing.dimension, "x": self.x.flatten().tolist() if drawing.dimension else [],
@@ -113,7 +113,7 @@ class Session:
         }  # fmt: skip
 
     def advance(self, records: int = 1) -> dict[str, Any]:
-        """Returns the next record of the run, which starts with the first call and continues in the background."""
+        """Returns the next measurements of the training run, which the first call starts in the background."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._train, daemon=True)
             self._thread.start()
@@ -124,7 +124,7 @@ class Session:
             return self._frames[self._shown]
 
     def stop(self) -> None:
-        """Ends the run in the background."""
+        """Ends the training run in the background."""
         if self._thread is not None:
             self._cancel.set()
             self._thread.join()
@@ -138,11 +138,13 @@ class Session:
         return _matrix(module, self._inputs())
 
     def _pulls(self, outputs: Tensor) -> list[float]:
-        """Returns the size of the loss gradient along each kernel mode; for the squared loss, the size of the error."""
+        """Returns the size of the loss gradient along each eigenvector of the kernel; for squared loss, the size of the
+        error.
+        """
         return (self._vectors.T @ self.loss.gradient(outputs, self._targets)).norm(dim=1).tolist()
 
     def _curve(self, module: nn.Module) -> list[float]:
-        """Returns the number that the picture shows at every point of its grid."""
+        """Returns the number that the page draws at every point of its grid."""
         drawing = self._drawing
         return drawing.values(_matrix(module, drawing.grid)) if drawing.dimension else []
 
@@ -222,5 +224,7 @@ def _matrix(module: nn.Module, x: Tensor) -> Tensor:
 
 
 def _record_steps(steps: int) -> list[int]:
-    """Returns the steps at which a run is recorded: the first ones, then evenly spaced on a log scale."""
+    """Returns the training steps at which the run is recorded: the first ones, then evenly spaced on a logarithmic
+    scale.
+    """
     return sorted({0, *(round((steps + 1) ** (k / (MAX_RECORDS - 1)) - 1) for k in range(MAX_RECORDS))})

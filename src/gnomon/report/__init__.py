@@ -1,4 +1,4 @@
-"""Renders results as pages: HTML, Markdown, JSON.
+"""Renders results as pages in HTML, Markdown and JSON.
 
 Contains: the layout of a page, its HTML, examples as people look at them, a glossary, references.
 Does not contain: measurements.

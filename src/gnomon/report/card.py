@@ -1,4 +1,4 @@
-"""A compact card for notebooks that shows a report's verdict, advice, one plot, and one line for each section."""
+"""Renders a compact card for notebooks: a report's verdict, advice, one plot, and one line for each section."""
 
 from html import escape
 
@@ -16,7 +16,7 @@ STYLE = "border:1px solid #8884;border-left:.4rem solid {color};border-radius:.5
 
 
 def card_html(page: Page) -> str:
-    """Renders the card as HTML without scripts and without a style sheet.
+    """Renders a report's notebook card as HTML, without scripts and without a style sheet.
 
     Cost: about 50 ms for its plot.
 

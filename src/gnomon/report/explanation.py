@@ -1,4 +1,4 @@
-"""Names the page of the documentation that explains a section, and links to it if its address is known.
+"""Names the documentation page that explains a section of a report, and links to it if its address is known.
 
 >>> about = Explanation("topics/robustness.md", "Signal propagation, measured")
 >>> explanation_html(about, "https://docs.example")
@@ -18,7 +18,7 @@ __all__ = ["Explanation", "explanation_html"]
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Record):
-    """A place in the documentation: a page of its sources, and a heading on it. ``whole``: the heading is the title.
+    """A place in the documentation that explains a section of a report: a page and a heading on it.
 
     >>> Explanation("topics/regimes.md", "Lazy or rich: in which regime is my network?", whole=True).address
     'topics/regimes.html'
@@ -30,13 +30,13 @@ class Explanation(Record):
 
     @property
     def address(self) -> str:
-        """Returns the address below the root of the documentation site."""
+        """Returns the web address of the explanation, relative to the root of the documentation."""
         page = f"{self.page.removesuffix('.md')}.html"
         return page if self.whole else f"{page}#{_anchor(self.heading)}"
 
 
 def _anchor(heading: str) -> str:
-    """Returns the anchor that the documentation gives to a heading.
+    """Returns the HTML anchor that the documentation gives to a heading.
 
     >>> _anchor("How good are the samples of your model?")
     'how-good-are-the-samples-of-your-model'
@@ -45,7 +45,7 @@ def _anchor(heading: str) -> str:
 
 
 def explanation_html(explanation: Explanation, site: str) -> str:
-    """Returns a link to the explanation of a section; without the address of the site, the name of the page.
+    """Returns a link to the explanation of a report section, or the page's name if the site's address is unknown.
 
     ``site`` is the address or folder of the documentation site.
 

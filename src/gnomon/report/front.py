@@ -1,4 +1,4 @@
-"""The top of a report page: the verdict in one sentence, what to do, the main plots, and the worst examples."""
+"""Renders the top of a report page: verdict in one sentence, what to do, main plots, worst examples."""
 
 from collections.abc import Sequence
 from html import escape
@@ -18,7 +18,7 @@ SHOWN_EXAMPLES = 6
 
 
 def page_top_html(page: Page) -> list[str]:
-    """Returns the top of the page as lines of HTML: what was examined, verdict, what to do, plots, worst examples.
+    """Returns the top of a report page as lines of HTML: facts, verdict, what to do, plots, worst examples.
 
     Cost: about 50 ms for each plot.
 
@@ -35,7 +35,7 @@ def page_top_html(page: Page) -> list[str]:
 
 
 def _figures(page: Page) -> list[str]:
-    """Returns the plots of the first screen, with the first one large."""
+    """Returns the HTML of the plots at the top of a report page, the first one large."""
     terms, drawn = TermMarker("first-screen"), []
     places = {id(plot): f"{s.key}:{i}" for s in page.sections for i, plot in enumerate(s.content.plots)}
     for i, tile in enumerate(tile for tile in page.tiles if tile.plot is not None and shows_something(tile.plot)):
@@ -55,7 +55,7 @@ def _worst(page: Page) -> list[str]:
 
 
 def heading_html(title: str, facts: Sequence[str] = ()) -> list[str]:
-    """Returns the start of the page: the title with short facts.
+    """Returns the HTML of the start of a report page: the title with short facts.
 
     >>> heading_html("A net")
     ['<header><p class=brand>gnomon</p><h1>A net</h1></header><div class=frame>']
@@ -66,7 +66,7 @@ def heading_html(title: str, facts: Sequence[str] = ()) -> list[str]:
 
 
 def findings_html(page: Page) -> list[str]:
-    """Returns the list of findings with fixes, most serious first; more than five are collapsed.
+    """Returns the HTML list of problems with fixes, most serious first; collapses all but the first five.
 
     >>> findings_html(Page("A net", "Fine.", (), {}))
     ['<p class=calm>Nothing to change.</p>']
@@ -92,7 +92,7 @@ def findings_html(page: Page) -> list[str]:
 
 
 def contents_html(page: Page) -> list[str]:
-    """Returns links to all sections with their status; skipped sections share one link.
+    """Returns HTML links to all sections of a report with their status; skipped sections share one link.
 
     >>> contents_html(Page("A net", "Fine.", (), {}))
     ['']

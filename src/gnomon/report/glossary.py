@@ -1,4 +1,4 @@
-"""Explains terms of the theory in plain words; pages show the explanation when the reader clicks the term.
+"""Explains terms of the theory in plain words; report pages show the explanation when a reader clicks the term.
 
 >>> TermMarker("data").mark_terms("The tangent kernel is known.")[:33]
 'The <button type=button class=ter'
@@ -80,7 +80,7 @@ _KEYS = {term.lower(): term for term in GLOSSARY}
 
 
 class TermMarker:
-    """Marks the first mention of each glossary term in a part of a page; ``name`` identifies the part."""
+    """Marks the first mention of each glossary term in one part of a report page."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -104,7 +104,7 @@ class TermMarker:
         return f'<button type=button class=term popovertarget="{self._id(term)}">{match[0]}</button>'
 
     def cards(self) -> Iterable[str]:
-        """Returns the explanations of the marked terms; a click on a term shows its explanation."""
+        """Returns the HTML of the explanations of the marked terms; a click on a term shows its explanation."""
         for term in self.seen:
             yield f'<div popover id="{self._id(term)}"><strong>{escape(term)}</strong> {escape(GLOSSARY[term])}</div>'
 

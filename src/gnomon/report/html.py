@@ -18,7 +18,7 @@ __all__ = ["document_html", "page_html", "unexamined_questions_html", "reference
 
 @names_call
 def page_html(page: Page) -> str:
-    """Renders the page as one self-contained file: verdict, what to do, overview in pictures, then the sections.
+    """Renders a report as one self-contained HTML file: verdict, what to do, overview in pictures, then the sections.
 
     Text is escaped: what a model or a data set calls itself is never markup.
     Cost: about 50 ms for each plot.
@@ -37,7 +37,7 @@ def page_html(page: Page) -> str:
 
 
 def document_html(title: str, body: list[str], data: Any) -> str:
-    """Returns a complete HTML file from the lines of its body; embeds ``data`` as JSON.
+    """Returns a complete HTML file from the lines of its body, with ``data`` embedded as JSON.
 
     Cost: one pass over the text.
 
@@ -63,7 +63,7 @@ def document_html(title: str, body: list[str], data: Any) -> str:
 
 @functools.cache
 def script() -> str:
-    """Returns the JavaScript of every page, read from its own file.
+    """Returns the JavaScript that every report page contains.
 
     >>> "</" in script()
     False
@@ -72,7 +72,7 @@ def script() -> str:
 
 
 def unexamined_questions_html(page: Page) -> list[str]:
-    """Returns the questions that were not examined, grouped by reason.
+    """Returns the HTML list of questions that were not examined, grouped by reason.
 
     >>> unexamined_questions_html(Page("A title", "Fine.", (), {}))
     []
@@ -89,7 +89,7 @@ def unexamined_questions_html(page: Page) -> list[str]:
 
 
 def references_html(page: Page) -> list[str]:
-    """Returns the full references of all sources that the sections cite.
+    """Returns the HTML list of all publications that the sections of a report cite.
 
     >>> references_html(Page("A title", "Fine.", (), {}))
     []
@@ -104,7 +104,7 @@ def references_html(page: Page) -> list[str]:
 
 
 def manifest_html(page: Page) -> list[str]:
-    """Returns a collapsed table that records how the report was made.
+    """Returns a collapsed HTML table that records how the report was made.
 
     >>> manifest_html(Page("A title", "Fine.", (), {"seed": 0}))[1]
     '<tr><th scope=row>seed</th><td>0</td></tr>'

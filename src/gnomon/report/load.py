@@ -1,4 +1,4 @@
-"""Rebuilds the sections of a report from its JSON, without executing anything from the file."""
+"""Rebuilds the sections of a report from a JSON file, without executing anything from the file."""
 
 import json
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def read_saved(path: str | Path, version: int) -> dict[str, Any]:
 
 
 def load_section(given: Mapping[str, Any]) -> Section:
-    """Rebuilds a section from the output of `Section.to_dict`.
+    """Rebuilds a report section from the dict that `Section.to_dict` returned.
 
     >>> from gnomon.core.results import Bars, Line
     >>> section = Section("a", "A", "?", Content("Yes.", values=(Value("x", float("inf")),)))
@@ -100,7 +100,7 @@ def _value(given: Mapping[str, Any]) -> Value:
 
 
 def _finding(given: Mapping[str, Any]) -> Finding:
-    """Rebuilds a finding whose sentences are already complete; braces in them are not fields."""
+    """Rebuilds a finding from JSON; its sentences are already complete, so braces in them are not placeholders."""
     message, fix = (given[name].replace("{", "{{").replace("}", "}}") for name in ("message", "fix"))
     source = given.get("source", "")
     message = message.removeprefix(f"{source}: ") if source else message

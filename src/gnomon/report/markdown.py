@@ -1,4 +1,4 @@
-"""Renders a page as a short Markdown summary, for pull requests and continuous integration."""
+"""Renders a report as a short Markdown summary, for pull requests and continuous integration."""
 
 from gnomon.core.errors import names_call
 from gnomon.report.page import Page
@@ -12,7 +12,7 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 
 @names_call
 def page_markdown(page: Page) -> str:
-    """Renders the verdict, what to do, and one line for each section in GitHub Markdown.
+    """Renders a report's verdict, advice, and one line for each section in GitHub Markdown.
 
     >>> print(page_markdown(Page("A net", "Fine.", (), {})))
     ### ✅ A net

@@ -1,4 +1,4 @@
-"""The data structure of a report page: its sections and their content, all of which `to_dict` exports.
+"""Defines the data structure of a report page: its sections and their content, which can be exported to JSON.
 
 The findings of the sections are the one list of what is wrong: the status of a section is the level of its most serious
 finding, also of one that another section states, and a page ranks them all by the table of findings.
@@ -47,7 +47,7 @@ def first_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Content(Record):
-    """Content of a report section: the answer in one sentence, findings, and the values and plots that support them.
+    """Content of a report section: the answer in one sentence, and the findings, numbers and plots that support it.
 
     ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
     ``good_news`` is False if the answer asks for a look without a finding.
@@ -70,13 +70,13 @@ class Content(Record):
     good_news: bool = True
 
     def states(self, finding: Finding) -> bool:
-        """Returns whether the answer already contains the message of this finding."""
+        """Checks whether the section's answer already contains the message of this finding."""
         return any((one.kind, one.where) == (finding.kind, finding.where) for one in self.stated)
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Record):
-    """One section of a report: a question and its answer; if the question was skipped, the answer is the reason.
+    """One section of a report: a question and its answer; for a skipped question, the answer is the reason.
 
     ``traceback`` is the whole one of the exception for which a section failed; the page shows a sentence, the data all.
     ``stated_elsewhere`` are findings that are true of this section and listed in another one, as the same fault or as
@@ -101,7 +101,7 @@ class Section(Record):
 
     @property
     def status(self) -> Status:
-        """Returns the section's status, derived from its findings and state."""
+        """Returns the section's status, such as "good" or "problem", which follows from its findings."""
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
         found = (*self.findings, *self.stated_elsewhere)
@@ -114,21 +114,21 @@ class Section(Record):
 
     @property
     def answer(self) -> str:
-        """Returns the answer as text, with notes on preprocessing of the data."""
+        """Returns the section's answer as text, with notes on preprocessing of the data."""
         return " ".join((self.content.answer, *(f"Note: {note}." for note in self.content.notes)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns the findings of the section."""
+        """Returns the problems, warnings and notes of the report section."""
         return self.content.findings
 
     @property
     def summary(self) -> str:
-        """Returns the first sentence of the answer."""
+        """Returns the first sentence of the section's answer."""
         return first_sentence(self.content.answer)
 
     def value(self, id: str) -> Value | None:
-        """Returns the value with this id, or None if the section has none."""
+        """Returns the section's measured value with this id; None if there is none."""
         return next((v for v in self.content.values if v.id == id), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Section(Record):
 
 @dataclass(frozen=True, slots=True)
 class PageTile(Record):
-    """A small picture at the top of the page with a link to its section: a plot, or examples."""
+    """A small picture at the top of a report page with a link to its section: a plot, or examples."""
 
     key: str
     title: str
@@ -186,7 +186,7 @@ class Page(Record):
 
     @property
     def by_importance(self) -> tuple[Section, ...]:
-        """Returns the shown sections: most serious findings first, then in `order`."""
+        """Returns the sections that were not skipped: most serious findings first, then in the order of the page."""
         levels = {"problem": 0, "failed": 1, "warning": 2, "note": 3}
         places = {key: i for i, key in enumerate(self.order)}
         return tuple(
@@ -195,7 +195,7 @@ class Page(Record):
 
     @property
     def left_out(self) -> dict[str, list[Section]]:
-        """Returns the skipped sections, grouped by reason."""
+        """Returns the skipped sections of the report, grouped by reason."""
         reasons: dict[str, list[Section]] = {}
         for section in self.sections:
             if section.status == "skipped":
@@ -204,19 +204,21 @@ class Page(Record):
 
     @property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
-        """Returns all findings with the keys of their sections, most serious first."""
+        """Returns all findings of the report with the keys of their sections, most serious first."""
         pairs = [(section.key, finding) for section in self.sections for finding in section.findings]
         return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank_in_table(pair[1].row))))
 
     @property
     def status(self) -> Status:
-        """Returns the status of the most serious finding; without findings, "unsure" if a section is unsure."""
+        """Returns the status of the whole report: the level of its most serious finding, or "unsure" or "good" without
+        any.
+        """
         unsure = any(section.status == "unsure" for section in self.sections)
         content = Content("", tuple(finding for _, finding in self.findings))
         return Section("", "", "", content, "unsure" if unsure else "answered").status
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the page as plain values for JSON; each finding includes its level and section."""
+        """Returns the report page as plain values for JSON; each finding includes its level and section."""
         findings = [to_json_value(f) | {"section": key} for key, f in self.findings]
         return {
             "title": self.title,

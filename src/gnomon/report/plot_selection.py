@@ -1,4 +1,4 @@
-"""Decides whether a plot shows anything, so that pages can leave out empty axes and uniform images."""
+"""Decides whether a plot shows any data, so that pages can leave out empty axes and uniform images."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -12,7 +12,7 @@ MIN_HISTOGRAM_BINS = 3
 
 
 def plots_to_show(plots: Sequence[Plot]) -> list[Plot]:
-    """Returns the plots that show something, in their order.
+    """Returns the plots that show data, in their order.
 
     >>> plots_to_show(())
     []
@@ -21,7 +21,7 @@ def plots_to_show(plots: Sequence[Plot]) -> list[Plot]:
 
 
 def shows_something(plot: Plot) -> bool:
-    """Returns whether a plot shows data, and not only reference lines.
+    """Checks whether a plot shows data, and not only reference lines.
 
     Cost: one pass over the numbers.
 

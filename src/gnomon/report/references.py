@@ -51,7 +51,7 @@ def full_reference(key: str) -> str:
 
 @cache
 def entries() -> dict[str, dict[str, str]]:
-    """Returns the fields of every bibliography entry by key."""
+    """Reads the bibliography file; returns the fields of every entry by key."""
     text = (files("gnomon") / "references.bib").read_text(encoding="utf-8")
     return {key: dict(FIELD.findall(body)) for key, body in ENTRY.findall(text)}
 
@@ -65,7 +65,7 @@ ACCENTS = {'\\"': "\u0308", "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", "
 
 
 def _plain(text: str) -> str:
-    """Removes braces and converts TeX accents to letters."""
+    """Converts TeX text of the bibliography to plain text: removes braces, converts accents to letters."""
     for command, mark in ACCENTS.items():
         text = re.sub(re.escape(command) + r"\{?(\w)\}?", rf"\1{mark}", text)
     return normalize("NFC", text.replace("{", "").replace("}", "").replace("--", "–"))

@@ -1,4 +1,4 @@
-"""Renders a section as HTML: answer and plots, with numbers, formulas and assumptions collapsed below."""
+"""Renders a report section as HTML: answer and plots, with numbers, formulas and assumptions collapsed below."""
 
 from collections.abc import Sequence
 from html import escape
@@ -34,7 +34,7 @@ PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: 
 
 
 def section_html(part: Section, explanation: Explanation | None = None, site: str = "") -> list[str]:
-    """Renders a section as lines of HTML that can be collapsed; sections with problems and warnings start open.
+    """Renders a report section as HTML lines that can be collapsed; sections with problems and warnings start open.
 
     ``explanation`` is the page of the documentation on the section, ``site`` the address of the documentation.
 
@@ -62,7 +62,7 @@ def section_html(part: Section, explanation: Explanation | None = None, site: st
 
 
 def collapsible_start_html(key: str, title: str, status: str, line: str, *, is_open: bool) -> str:
-    """Returns the start of a section that can be collapsed to one line.
+    """Returns the start of the HTML of a report section that can be collapsed to one line.
 
     >>> collapsible_start_html("data", "The data", "good", "Fine.", is_open=False)[:51]
     '<details class="part good" data-key="data"><summary'
@@ -74,7 +74,7 @@ def collapsible_start_html(key: str, title: str, status: str, line: str, *, is_o
 
 
 def _advice(part: Section, terms: TermMarker) -> list[str]:
-    """Returns the findings of a section, without messages that the answer already contains."""
+    """Returns the HTML list of a section's findings, without messages that the answer already contains."""
     if not part.findings or part.state not in ("answered", "unsure"):
         return []
     items = [f"<li>{finding_html(f, terms, only_fix=part.content.states(f))}</li>" for f in part.findings]
@@ -82,7 +82,7 @@ def _advice(part: Section, terms: TermMarker) -> list[str]:
 
 
 def badge_html(status: str) -> str:
-    """Returns the status of a section or finding as a colored word.
+    """Returns the status of a finding as a colored word in HTML.
 
     >>> badge_html("good")
     '<span class="badge good">fine</span>'
@@ -91,7 +91,7 @@ def badge_html(status: str) -> str:
 
 
 def section_badge_html(status: str) -> str:
-    """Returns the rating of a section as a colored word: good, look, bad or cannot tell.
+    """Returns the rating of a report section as a colored word in HTML: good, look, bad or cannot tell.
 
     >>> section_badge_html("warning")
     '<span class="badge warning">look</span>'
@@ -102,7 +102,7 @@ def section_badge_html(status: str) -> str:
 def finding_html(
     finding: Finding, terms: TermMarker, link: str = "", *, only_fix: bool = False, proof: str = ""
 ) -> str:  # fmt: skip
-    """Renders a finding: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
+    """Renders a finding as HTML: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
 
     >>> from gnomon.core.results import Kind, Level
     >>> finding_html(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
@@ -120,7 +120,7 @@ def finding_html(
 def figure_html(
     plot: Plot, name: str, terms: TermMarker, *, source: str = "", size: FigureSize = "middle"
 ) -> str:  # fmt: skip
-    """Renders a plot with its caption; ``source`` is the key of its numbers in the embedded data, such as "training:0".
+    """Renders a plot with its caption as HTML; ``source`` is the path to its numbers in the JSON of the page.
 
     Cost: about 50 ms.
 
@@ -138,7 +138,7 @@ def figure_html(
 
 
 def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker, *, source: str = "") -> list[str]:
-    """Renders plots side by side, leaving out plots that show nothing.
+    """Renders plots side by side as HTML; leaves out plots that show no data.
 
     Cost: about 50 ms for each.
 
@@ -154,7 +154,7 @@ def pictures_html(plots: Sequence[Plot], name: str, terms: TermMarker, *, source
 
 
 def table_html(table: PageTable) -> list[str]:
-    """Renders a table with small bars in its cells.
+    """Renders a report's table as HTML with small bars in its cells.
 
     >>> table_html(PageTable("Layers", ("layer", "size"), (("a", 3),), bars=("size",)))[3]
     '<tr><th scope=row>a</th><td class=bar style="--w:100%">3</td></tr>'
@@ -182,7 +182,7 @@ def _cell(cell: Cell, *, percent: bool) -> str:
 
 
 def gallery_html(exhibits: Sequence[ShownExample]) -> list[str]:
-    """Renders examples as images, rows of features or strings of tokens, with labels and answers.
+    """Renders examples as HTML: images, rows of features or tokens, with labels and the network's answers.
 
     >>> gallery_html((ShownExample(4, "cat", "dog", tokens=("7", "9")),))[1][53:]
     '<span class=tokens><i>7</i> <i>9</i></span><b>#4</b> label cat, answer dog</li>'
@@ -215,20 +215,20 @@ def _exhibit(one: ShownExample) -> str:
 
 
 def _named_picture(word: str, picture: str, number: int) -> str:
-    """Returns one of several pictures of an example, with its name below."""
+    """Returns the HTML of one of several pictures of an example, with a name below it."""
     image = f'<img src="{escape(picture)}" alt="{escape(word)} of example {number}">'
     return f"<span>{image}<span class=aside>{escape(word)}</span></span>"
 
 
 def _pair(label: str, label_word: str, answer: str, answer_word: str, *, right: bool) -> str:
-    """Returns the label and the network's answer in words; leaves out empty texts."""
+    """Describes an example's label and the network's answer in words; leaves out empty texts."""
     parts = [f"{escape(label_word)} {escape(label)}"] if label else []
     parts += ["right"] if right else [f"{escape(answer_word)} {answer}"] if answer else []
     return ", ".join(parts)
 
 
 def values_html(values: Sequence[Value], terms: TermMarker, *, seconds: float | None = None) -> list[str]:
-    """Returns all values as a collapsed table.
+    """Returns all numbers of a report section as a collapsed HTML table.
 
     >>> values_html((Value("parameters", 1234),), TermMarker(""))[1]
     '<tr><th scope=row>parameters</th><td>1,234</td></tr>'

@@ -1,4 +1,4 @@
-"""Shows an example as an image, a row of features or a string of tokens, with its label and the network's answer.
+"""Displays an example as an image, a row of features or a string of tokens, with its label and the network's answer.
 
 >>> import torch
 >>> from gnomon.report.shown_example import show_example
@@ -39,7 +39,7 @@ MAX_SERIES_CHANNELS = 4
 
 @dataclass(frozen=True, slots=True)
 class ShownExample(Record):
-    """One example as a page shows it: its index, label, the network's answer, a note, and its image or values.
+    """One example as a report page shows it: index, label, the network's answer, a note, and its image or features.
 
     One of ``picture`` (a PNG as a data address), ``features`` and ``tokens`` is there; with none of them the example
     is known by its number alone. ``hidden`` counts features or tokens that are not shown. ``label_picture`` and
@@ -67,7 +67,7 @@ def show_example(
     x: Any, index: int, *, label: str, answer: str, note: str = "", is_correct: bool | None = None,
     columns: Sequence[str] = (), vocabulary: Sequence[str] = (),
 ) -> ShownExample:  # fmt: skip
-    """Builds the display of one input; ``is_correct`` says whether the answer is correct, None for regression.
+    """Prepares one input for display; ``is_correct`` says whether the network's answer is correct, None for regression.
 
     An image (c, h, w) or (h, w) is drawn from its least value in black to its largest in white; a series (time, c) or
     (c, time) of at most four channels as curves; integers are tokens; other numbers are features. Of several tensors
@@ -98,7 +98,7 @@ def show_example(
 
 
 def draw_picture(x: Tensor) -> str:
-    """Returns an image or a mask (h, w) or (c, h, w) as a PNG data URL.
+    """Converts an image or a mask to a PNG file in the form of a data URL, which a web page can contain.
 
     Cost: one pass over the pixels.
 
@@ -109,7 +109,7 @@ def draw_picture(x: Tensor) -> str:
 
 
 def is_picture(x: Tensor) -> bool:
-    """Returns whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
+    """Checks whether an array is an image (c, h, w) or (h, w) with at least four pixels on each side.
 
     Two axes alone are a picture if one is at most twice as long as the other, unlike nodes with features.
 
@@ -123,7 +123,7 @@ def is_picture(x: Tensor) -> bool:
 
 
 def is_series(x: Tensor) -> bool:
-    """Returns whether an array is a time series: at least sixteen time steps and at most four channels.
+    """Checks whether an array is a time series: at least sixteen time steps and at most four channels.
 
     >>> is_series(torch.zeros(30, 1)), is_series(torch.zeros(2, 40)), is_series(torch.zeros(28, 28))
     (True, True, False)

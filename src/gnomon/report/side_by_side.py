@@ -1,4 +1,4 @@
-"""Combines two pages into one for comparison: main values, shared curves, verdicts, then the sections."""
+"""Combines two reports into one page for comparison: main values, shared curves, verdicts, then the sections."""
 
 from collections.abc import Sequence
 from html import escape
@@ -40,7 +40,7 @@ def side_by_side_html(
     main: Sequence[str] = (),
     status: Status = "note",
 ) -> str:
-    """Renders two pages of the same kind as one self-contained file; the ``main`` values are always visible.
+    """Renders two reports as one self-contained HTML file; the ``main`` values are always visible.
 
     Cost: about 50 ms for each plot of both.
 
@@ -77,7 +77,7 @@ def side_by_side_html(
 
 
 def _how_equal(pair: tuple[Section, Section | None]) -> int:
-    """Returns a sort key that puts sections with different status first and sections with equal content last."""
+    """Returns a sort key that puts sections whose status differs between two reports first, and equal sections last."""
     one, two = pair
     if two is None or one.status != two.status:
         return 0
@@ -85,7 +85,7 @@ def _how_equal(pair: tuple[Section, Section | None]) -> int:
 
 
 def differing_values(left: Page, right: Page) -> list[Row]:
-    """Returns the values that differ between the two pages, with their section.
+    """Returns the values that differ between two reports, with their section.
 
     >>> differing_values(Page("A", "", (), {}), Page("B", "", (), {}))
     []
@@ -96,7 +96,7 @@ def differing_values(left: Page, right: Page) -> list[Row]:
 
 
 def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
-    """Draws the curves of two plots on the same axes, labeled by page; None if the plots have no curves.
+    """Draws the curves of two plots on the same axes, labeled by report; None if the plots have no curves.
 
     Measured points stay points, predictions are left out, and what is the same on both is drawn once.
 
@@ -128,7 +128,7 @@ def overlay_plots(one: Plot, two: Plot, names: Names) -> Plot | None:
 
 
 def _scales(plot: Plot) -> tuple[tuple[str, bool, tuple[float, float] | None], ...]:
-    """Returns what must be equal for two plots on the same axes; the factor to seconds may differ."""
+    """Returns the axis labels and scales of a plot; two plots can share axes only if these are equal."""
     return tuple((axis.label, axis.log, axis.limits) for axis in (plot.x, plot.y))
 
 
@@ -137,12 +137,12 @@ def _predict(mark: object) -> bool:
 
 
 def _have_same_content(one: Section, two: Section) -> bool:
-    """Returns whether two sections have equal content, as for a section about data that both reports share."""
+    """Checks whether two report sections have equal content, as for a section about data that both reports share."""
     return one.answer == two.answer and one.content.plots == two.content.plots and one.findings == two.findings
 
 
 def _same(part: Section) -> list[str]:
-    """Renders a section that is the same on both pages, collapsed."""
+    """Renders a section that is the same in both reports as collapsed HTML."""
     fold = collapsible_start_html(
         part.key, part.title, part.status, f"The same for both. {part.summary}", is_open=False
     )
@@ -150,7 +150,7 @@ def _same(part: Section) -> list[str]:
 
 
 def _shared_figures(left: Page, right: Page, names: Names) -> list[str]:
-    """Returns the plots of the first screen, with the curves of both pages on the same axes."""
+    """Returns the HTML of the main plots, with the curves of both reports on the same axes."""
     theirs = {tile.plot.id: tile.plot for tile in right.tiles if tile.plot is not None}
     terms = TermMarker("shared")
     drawn: list[str] = []
@@ -163,7 +163,7 @@ def _shared_figures(left: Page, right: Page, names: Names) -> list[str]:
 
 
 def _tables(left: Page, right: Page, names: Names, main: Sequence[str]) -> list[str]:
-    """Returns tables of the main values of both pages, and of all other values (collapsed)."""
+    """Returns HTML tables of the main values of two reports, and of all other values that differ (collapsed)."""
     rows = differing_values(left, right)
     terms = TermMarker("values")
     chosen = [row for id in main for row in rows if row[2].id == id]
@@ -187,7 +187,7 @@ def _table(rows: Sequence[Row], names: Names, terms: TermMarker) -> list[str]:
 
 
 def _both(one: Section, two: Section | None, names: Names) -> list[str]:
-    """Renders a section for both pages: shared curves, then the other plots, examples and answer of each."""
+    """Renders one section for two reports: shared curves, then the other plots, examples and answer of each."""
     terms, differs = TermMarker(one.key), two is None or one.status != two.status
     worst = one if two is None or _rank(one.status) >= _rank(two.status) else two
     line = " ".join(f"{name}: {s.summary}" for name, s in zip(names, (one, two), strict=True) if s is not None)

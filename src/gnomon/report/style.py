@@ -1,4 +1,6 @@
-"""The style of a report page: a contents list that stays visible, two columns on wide screens, dark mode, print."""
+"""Returns the CSS of report pages: a contents list that stays visible, two columns on wide screens, dark mode,
+print.
+"""
 
 __all__ = ["CSS", "PALETTE"]
 

@@ -1,4 +1,4 @@
-"""A table of a report, such as one row for each layer, whose columns may show small bars.
+"""Defines tables of a report, such as one row for each layer, whose columns may show small bars.
 
 >>> sizes = PageTable("Layers", ("layer", "parameters"), (("0 Linear", 650), ("2 Linear", 20)), bars=("parameters",))
 >>> sizes.bar_lengths("parameters")
@@ -19,7 +19,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class PageTable(Record):
-    """A table of words and numbers under named columns.
+    """A report's table of words and numbers under named columns.
 
     ``bars`` are columns of positive numbers with a small bar in each cell; for columns in ``logarithmic`` the length of
     the bar is the logarithm, from the smallest to the largest number. ``percent`` are columns of shares.
@@ -39,7 +39,7 @@ class PageTable(Record):
         object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
 
     def bar_lengths(self, column: str) -> tuple[float | None, ...]:
-        """Returns the bar lengths of a column, between 0 and 1; None for cells without a positive number."""
+        """Returns the lengths of the bars in a table column, from 0 to 1; None for cells without a positive number."""
         place = list(self.columns).index(column)
         numbers = [_positive(row[place]) for row in self.rows]
         known = [number for number in numbers if number is not None]
@@ -52,7 +52,7 @@ class PageTable(Record):
 
 
 def _between(value: float, low: float, high: float) -> float:
-    """Returns the relative position of a value between two others, at least 0.05 so that the bar is visible."""
+    """Returns the relative position of a value between two others, from 0.05 to 1, as the length of a bar."""
     return 1.0 if high <= low else 0.05 + 0.95 * (value - low) / (high - low)
 
 

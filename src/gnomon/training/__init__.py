@@ -1,4 +1,4 @@
-"""Trains models and records what happens.
+"""Trains models and records losses and other measurements of the run.
 
 Contains: `train`, optimizers as frozen objects, the record `Run`, the mean loss over a data source (`evaluate`).
 Losses are means over examples; time is learning rate times steps.

@@ -20,7 +20,9 @@ __all__ = ["Ablation", "ablation"]
 
 @dataclass(frozen=True, slots=True)
 class Ablation(Result):
-    """The mean score of the full recipe, the effect of each ingredient, and half the width of its interval."""
+    """Result: the mean score of the full training recipe, the effect of each ingredient, and the width of its
+    interval.
+    """
 
     score: float
     effects: dict[str, float]
@@ -29,20 +31,20 @@ class Ablation(Result):
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """Ingredients with a confidence interval entirely above zero, the largest effect first."""
+        """Returns the ingredients whose confidence interval is entirely above zero, the largest effect first."""
         good = [name for name, effect in self.effects.items() if effect > self.widths[name]]
         return tuple(sorted(good, key=lambda name: -self.effects[name]))
 
     @property
     def verdict(self) -> str:
-        """A sentence that names the ingredients that matter."""
+        """Says in one sentence which ingredients of the training recipe matter."""
         if not self.helps:
             return f"With {self.seeds} seeds no ingredient has an effect larger than chance."
         parts = ", ".join(f"{name} ({self.effects[name]:+.3g})" for name in self.helps)
         return f"The score is {self.score:.3g}; these ingredients change it significantly: {parts}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effect of each ingredient."""
+        """Plots the effect of each ingredient of the training recipe."""
         bars = Bars("effect", tuple(self.effects), tuple(self.effects.values()))
         return (
             Plot("Effect of each ingredient", (bars,), Axis("score lost without the ingredient"), caption=self.verdict),
@@ -57,7 +59,7 @@ def ablation(
     seeds: Sequence[int] = (0, 1, 2),
     confidence: float = 0.95,
 ) -> Ablation:
-    """Scores a recipe with all ingredients and with each one removed, over several seeds.
+    """Scores a training recipe with all ingredients and with each one removed, over several seeds.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Implements adversarial training: moves every batch a small distance that increases the loss, before each step.
+"""Implements adversarial training: before each step, changes the inputs slightly so that the loss increases.
 
     min over w of  E max over |d| <= eps of  l(f(w, x + d), y),    d by projected ascent:                          (1)
     d <- P(d + step s(dl / dd)),    s the sign of the gradient, or the gradient over its length                    (2)
@@ -26,7 +26,7 @@ __all__ = ["Adversary"]
 
 @dataclass(frozen=True, slots=True)
 class Adversary(Record):
-    """An option of `gnomon.train` that turns on adversarial training: how far and how inputs are moved.
+    """Option of `gnomon.train` for adversarial training: how far and how inputs are changed before each step.
 
     See equation (1) of the module docstring.
 
@@ -55,7 +55,7 @@ class Adversary(Record):
 
     @names_call
     def __post_init__(self) -> None:
-        """Checks the options, and raises an error for values out of range."""
+        """Validates the options of adversarial training; raises an error for values out of range."""
         check_number("eps", self.eps, above=0)
         check_number("step", self.step, above=0)
         check_integer("iterations", self.iterations)
@@ -66,7 +66,7 @@ class Adversary(Record):
             raise out_of_range("bounds", "(low, high) with low below high", self.bounds)
 
     def moved_inputs(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
-        """Returns the inputs of training step number ``at``, moved by the adversary.
+        """Returns the inputs of training step number ``at``, changed so that the loss increases.
 
         >>> net = nn.Linear(1, 1, bias=False)
         >>> _ = nn.init.ones_(net.weight)

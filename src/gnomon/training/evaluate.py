@@ -51,7 +51,7 @@ MAX_OUTPUTS = 2**26
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective(Record):
-    """The mean loss of any module on a data source: a loss, the source, and how targets are converted for the loss."""
+    """Computes the mean loss of any module on a data source; converts targets to the form that the loss needs."""
 
     data: AbstractSource
     loss: Loss
@@ -61,7 +61,7 @@ class Objective(Record):
 
     @classmethod
     def of(cls, data: Any, module: nn.Module, loss: Loss | None) -> "Objective":
-        """Checks the data and the loss; runs one example in eval mode to find the number of outputs.
+        """Validates data and loss; runs one example in eval mode to find the number of outputs.
 
         ``data`` is what `gnomon.core.inputs.source` takes, with targets.
         """
@@ -85,24 +85,24 @@ class Objective(Record):
 
     @property
     def name(self) -> str:
-        """The name of the loss function."""
+        """Returns the name of the loss function."""
         known = isinstance(self.loss, AbstractLoss)
         return self.loss.name if known else getattr(self.loss, "__name__", type(self.loss).__name__)  # type: ignore[union-attr]
 
     def indexable(self) -> "Objective":
-        """Returns an objective with random access: loads the examples into memory if they can only be read in order."""
+        """Loads the examples into memory if they can only be read in order, so that each can be read by index."""
         if not isinstance(self.data, StreamingSource):
             return self
         return Objective(_in_memory(self.data.whole(), self.convert), self.loss, _as_they_are)
 
     def sample(self, n: int | None, seed: int) -> "Objective":
-        """Returns the objective on at most n of its examples, drawn with the seed; each class keeps its share."""
+        """Returns the same loss on a random sample of at most n examples, stratified by class."""
         if n is None or n >= len(self):
             return self
         return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert), self.loss, _as_they_are)  # fmt: skip
 
     def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
-        """Returns inputs and targets of the examples with these indices."""
+        """Returns inputs and targets of the examples with these indices, ready for the loss."""
         return self.of_batch(self.data.at(index))
 
     def of_batch(self, batch: Batch) -> tuple[Inputs, Tensor]:
@@ -115,7 +115,8 @@ class Objective(Record):
 
     def batches(self, size: int | None = None) -> Iterator[tuple[Inputs, Tensor]]:
         """Yields all inputs and targets in order, at most ``size`` per batch; None yields data in memory as one
-        batch."""
+        batch.
+        """
         in_memory = isinstance(self.data, InMemorySource)
         for batch in self.data.batches(len(self) if in_memory and size is None else size):
             for start in range(0, len(batch), size or len(batch)):
@@ -133,7 +134,7 @@ class Objective(Record):
         return self._users_loss(outputs, y)
 
     def measure(self, module: nn.Module, size: int | None) -> tuple[float, float | None, Tensor]:
-        """Returns mean loss, accuracy (if the targets are classes) and outputs, in eval mode without gradients."""
+        """Computes mean loss, accuracy (if the targets are classes) and outputs, in eval mode without gradients."""
         if isinstance(self.loss, AbstractLossWithAxes):
             return self._measure_axes(module, self.loss, size)
         outputs, targets, losses = [], [], []
@@ -156,8 +157,9 @@ class Objective(Record):
     def _measure_axes(
         self, module: nn.Module, loss: AbstractLossWithAxes, size: int | None
     ) -> tuple[float, float | None, Tensor]:  # fmt: skip
-        """Measures loss, accuracy and outputs as `measure` does, for outputs with positions; drops outputs that are too
-        large."""
+        """Computes mean loss and accuracy for outputs with positions, such as tokens; drops outputs that are too large
+        to keep.
+        """
         total, weights, right, decisions, numbers = 0.0, 0, 0, 0, 0
         kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
@@ -197,7 +199,7 @@ def loss_for_targets(y: Array) -> AbstractLoss:
 
 
 def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor | None:
-    """Returns the module's outputs for one example; None if the user passed a loss function."""
+    """Returns the module's outputs for one example; None if the user passed their own loss function."""
     if loss is not None and not isinstance(loss, AbstractLoss):
         return None
     with set_mode(module, "eval"), torch.no_grad():
@@ -214,7 +216,7 @@ def _largest_label(data: AbstractSource) -> int | None:
 
 
 def _conversion(outputs: int, module: nn.Module, loss: Loss) -> Callable[[Tensor], Tensor]:
-    """Returns a function that converts targets for the loss, on the module's device and in its dtype."""
+    """Returns a function that converts targets to the loss's form, on the module's device and in its dtype."""
     like = next((t for t in module.parameters() if t.is_floating_point()), torch.zeros(()))
 
     def to_module_targets(y: Tensor) -> Tensor:

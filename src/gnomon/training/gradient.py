@@ -1,4 +1,4 @@
-"""Computes the gradient of the mean loss over a source of examples, as one vector.
+"""Computes the gradient of the mean loss over all examples, as one vector.
 
     g = dL / dw,    L(w) = (1 / n) sum_i l(f(w, x_i), y_i)                                                   (1)
 
@@ -58,7 +58,7 @@ def trainable_parameters(module: nn.Module) -> list[nn.Parameter]:
 def loss_gradient(
     module: nn.Module, objective: Objective, *, size: int = EXAMPLES_PER_PASS
 ) -> tuple[float, Float[Tensor, " p"]]:
-    """Returns the mean loss and its gradient in the trainable parameters, in float64 and in the module's current mode.
+    """Returns the mean loss and its gradient with respect to the trainable parameters, as a float64 vector.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module.

@@ -1,4 +1,4 @@
-"""Stores measurements of a run at its recorded steps, and the state of the model at the last recorded step."""
+"""Stores measurements of a training run at its recorded steps, and a copy of the model at the last one."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Watcher = Callable[[int, nn.Module, float], Any]
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Measurements of a run, one row per recorded step, and copies of the model's tensors at the last recorded step."""
+    """Measurements of a training run, one row per recorded step, with the model's tensors at the last recorded step."""
 
     model: nn.Module
     objective: Objective
@@ -62,7 +62,7 @@ class Log:
             now.copy_(then)
 
     def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> Run:
-        """Returns the measurements of the whole run as a `Run`."""
+        """Collects the measurements of the whole training run in a `Run` object."""
         steps = torch.tensor([row["step"] for row in self.rows])
         curves = Curves(
             times=steps.double() * optimizer.lr,

@@ -53,8 +53,7 @@ def train(
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
 ) -> Run:
-    """Trains a copy of a module by gradient steps on batches of data; returns measurements of the run with the trained
-    copy.
+    """Trains a copy of a module by gradient steps on batches; returns the trained copy and measurements of the run.
 
         L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
 
@@ -155,7 +154,7 @@ def _take_steps(
 
 
 class _Diverged(Exception):
-    """Raised if the loss becomes infinite or NaN within a step."""
+    """Raised if the loss becomes infinite or NaN within a training step."""
 
 
 @torch.enable_grad()
@@ -166,8 +165,7 @@ def _gradient(
     moved: list[nn.Parameter],
     adversary: tuple[Adversary, int] | None,
 ) -> tuple[Tensor, Sequence[Tensor | None]]:
-    """Returns the mean loss of some or all examples and its gradients, added over batches with weights by batch
-    size."""
+    """Computes the mean loss of some or all examples and its gradients, accumulated over batches."""
     n = len(objective) if pair is None else len(pair[1])
     total: Tensor = torch.zeros(())
     sums: list[Tensor | None] = [None] * len(moved)

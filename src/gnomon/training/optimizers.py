@@ -41,7 +41,7 @@ the loss does not depend on the parameter."""
 
 
 class AbstractOptimizer(ABC):
-    """The interface of optimizers: rules that update parameters from gradients."""
+    """Interface of optimizers: objects that update parameters from gradients."""
 
     lr: float
     """Learning rate."""
@@ -55,8 +55,9 @@ class AbstractOptimizer(ABC):
 
     @abstractmethod
     def memory(self, parameters: Sequence[Tensor]) -> Any:
-        """Returns the optimizer's state before the first step, such as running averages; `move` receives it at each
-        step."""
+        """Returns the optimizer's state before the first step, such as running averages, which each step then
+        updates.
+        """
 
     @abstractmethod
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
@@ -98,7 +99,7 @@ class SGD(AbstractOptimizer):
 
 @dataclass(frozen=True, slots=True)
 class Adam(AbstractOptimizer):
-    """Adam: steps scaled by running moments of the gradient.
+    """The Adam optimizer: scales steps by running averages of the gradient and its square.
 
     See equation (2) of the module docstring.
 

@@ -28,7 +28,7 @@ DEFAULT_RECORDED_STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """The examples of each step: batches of a size drawn with the seed, or the batches of a data loader in its order.
+    """Says which examples each training step uses: random batches of a given size, or the batches of a data loader.
 
     ``augment`` changes the inputs of every batch before it is used, such as a random crop; records are made without it.
 
@@ -43,7 +43,7 @@ class BatchPlan:
 
 @dataclass(frozen=True, slots=True)
 class RecordingPlan:
-    """When a run is measured and on what: at these steps, on a fixed sample of each data set.
+    """Says at which steps a training run is measured, and on how many examples of each data set.
 
     With ``share=0.2`` a record that would bring the time of all records above 20 % of the time of the steps waits
     until it
@@ -60,7 +60,7 @@ class RecordingPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Checked options of a run; ``late`` returns whether the time budget is used up."""
+    """The validated options of a training run; ``late`` returns whether the time budget is used up."""
 
     steps: int
     batch: int | None
@@ -73,7 +73,7 @@ class TrainingPlan:
     @classmethod
     @names_call("train(module, data)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
-        """Checks the options of a run, and raises an error for values out of range."""
+        """Validates the options of a training run; raises an error for values out of range."""
         steps = check_integer("steps", steps, least=0)
         batches = batch if isinstance(batch, BatchPlan) else BatchPlan(batch)
         records = record if isinstance(record, RecordingPlan) else RecordingPlan(record)
@@ -91,11 +91,11 @@ class TrainingPlan:
 
     @property
     def draws_examples(self) -> bool:
-        """Whether examples are drawn one by one; False with a data loader, which draws batches itself."""
+        """Checks whether examples are drawn one by one; False with a data loader, which draws batches itself."""
         return self.batch is not None and self.batches.loader is None
 
     def feed(self, objective: Objective) -> Iterator[tuple[Inputs, Tensor] | None]:
-        """Yields the inputs and targets of each step without end; None means all examples in order."""
+        """Yields the inputs and targets of each training step, endlessly; None means all examples."""
         augment = self.batches.augment
         for pair in self._pairs(objective):
             yield pair if augment is None or pair is None else (augment(pair[0]), pair[1])
@@ -113,7 +113,7 @@ class TrainingPlan:
             )
 
     def indices(self, n: int) -> Iterator[Tensor | None]:
-        """Yields example indices for each step, endlessly: batches of equal size, each example once in every n.
+        """Yields the indices of the examples for each training step, endlessly; every epoch uses each example once.
 
         None stands for all examples in their order.
         """
@@ -129,7 +129,7 @@ class TrainingPlan:
 
 
 def deadline(clock: Clock, start: float, budget: float | None) -> Callable[[], bool]:
-    """Returns a function that says whether the time budget is used up.
+    """Returns a function that checks whether the time budget is used up.
 
     Cost: one look at the clock each time.
 

@@ -1,4 +1,4 @@
-"""Computes numbers of a run: time to half the loss, the point of early stopping, the effective learning rate.
+"""Computes numbers of a training run: time to half the loss, early stopping, effective learning rate.
 
     t_half: the first time at which the loss is half of its start                                                (1)
     patience p: stop at the first record whose best test loss is p records old; keep the best                     (2)
@@ -28,7 +28,7 @@ __all__ = ["EarlyStopping", "effective_lr", "half_loss_time", "stop_by_patience"
 
 @dataclass(frozen=True, slots=True)
 class EarlyStopping(Result):
-    """Result: the record at which early stopping ends training, the best record, and all test losses."""
+    """Result: the recorded step at which early stopping ends training, the best recorded step, and all test losses."""
 
     stop: int
     best: int
@@ -37,12 +37,12 @@ class EarlyStopping(Result):
 
     @property
     def stops(self) -> bool:
-        """Whether early stopping ends training before the last record."""
+        """Checks whether early stopping ends training before the last recorded step."""
         return self.stop < len(self.losses) - 1
 
     @property
     def verdict(self) -> str:
-        """A sentence on the loss that early stopping keeps."""
+        """Says in one sentence when early stopping ends training and which loss it keeps."""
         kept, last = self.losses[self.best], self.losses[-1]
         if not self.stops:
             return (
@@ -56,7 +56,7 @@ class EarlyStopping(Result):
         return f"{head}; the last loss is {last:.4g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the losses, with the stop and the best record."""
+        """Plots the test losses, and marks the end by early stopping and the best step."""
         marks = (Line("test loss", range(len(self.losses)), self.losses), Reference("stop", float(self.stop), True),
                  Reference("best", float(self.best), True))  # fmt: skip
         return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
@@ -64,7 +64,7 @@ class EarlyStopping(Result):
 
 @names_call
 def half_loss_time(run: Run) -> float:
-    """Returns the time (learning rate times steps) until the training loss is half its start.
+    """Returns the time (learning rate times steps) until the training loss is half its initial value.
 
     See equation (1) of the module docstring.
     Between two records the time is interpolated linearly; infinite if the loss never halves.
@@ -89,7 +89,7 @@ def half_loss_time(run: Run) -> float:
 
 @names_call
 def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> EarlyStopping:
-    """Returns the record at which early stopping would end training, from the test losses of a run or given losses.
+    """Finds the recorded step at which early stopping would end training, from the test losses of a run.
 
     See equation (2) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Decides when a run is measured: at planned steps, if measuring stays within its share of the time.
+"""Decides when to measure a training run: at planned steps, if measuring stays within its share of the time.
 
 >>> time = RecordTime(0.2, last=1.0, spent=1.0)
 >>> time.affordable(running=5.0), time.affordable(running=11.0)              # 2 s of records need 10 s of steps
@@ -15,22 +15,23 @@ from gnomon.training.plan import TrainingPlan
 
 @dataclass(slots=True)
 class RecordTime:
-    """Seconds of the last measurement and of all measurements, and the share of the training time that they may
-    take."""
+    """Seconds of the last measurement and of all measurements, and the share of the training time that these may
+    take.
+    """
 
     share: float
     last: float = 0.0
     spent: float = 0.0
 
     def affordable(self, running: float) -> bool:
-        """Whether one more measurement would stay within the allowed share of the time, given the seconds spent on
+        """Checks whether one more measurement stays within its share of the time, given the seconds spent on training
         steps.
         """
         return self.spent + self.last <= self.share * running
 
 
 class Recorder:
-    """Measures a run at planned steps if time allows, and reports when the time budget is used up.
+    """Measures a training run at planned steps if time allows, and reports when the time budget is used up.
 
     With a share, what the last record will take is kept from the time of the steps.
     """
@@ -46,7 +47,7 @@ class Recorder:
             self.start = clock() - self.time.spent  # The time for reading the data is not training time.
 
     def late(self) -> bool:
-        """Whether the time budget is used up, except for the time of the last measurement."""
+        """Checks whether the time budget is used up, leaving time for a last measurement."""
         if self.time is None:
             return self.plan.late()
         return self.clock() + self.time.last > self.end

@@ -46,7 +46,7 @@ DIVERGED_EARLY_LOSS_FACTOR = 10.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run(WithCurves):
-    """The results of training at the recorded steps; all values are measured in eval mode.
+    """Result of training: losses and other measurements at the recorded steps, all in eval mode, and the trained model.
 
     ``curves`` holds losses and accuracies, which can be read from the run itself (``run.loss``), and the outputs
     (t, n, k) if they were requested. ``stopped`` is "finished", "time", "interrupted" or "diverged", and ``model``
@@ -74,7 +74,7 @@ class Run(WithCurves):
 
     @property
     def diverges(self) -> bool:
-        """Whether the loss became infinite or NaN, or ended well above its start.
+        """Checks whether the loss became infinite or NaN, or ended well above its start.
 
         A loss that ends at its starting value does not count as divergence: it must have risen by a fifth after
         `FEW_STEPS`, or tenfold
@@ -91,7 +91,7 @@ class Run(WithCurves):
 
     @property
     def shortage(self) -> str:
-        """The reason why training was too short for conclusions, as a clause; empty if training was long enough.
+        """Returns the reason why training was too short for conclusions; empty if training was long enough.
 
         A run that its time budget ended is too short if it saw each example less than once, took fewer than 100 steps,
         or if the second half of its steps still brought more than a tenth of the whole fall of the loss: what is
@@ -116,7 +116,7 @@ class Run(WithCurves):
 
     @property
     def time_factor(self) -> float:
-        """The approximate factor by which a run that was too short should be longer; 1 if it was long enough.
+        """Returns about how many times longer a run should be that was too short; 1 if it was long enough.
 
         A run that is still falling needs to be doubled until the last doubling brings at most a tenth of the fall, if
         each doubling brings as much of the one before as the last one did.
@@ -138,7 +138,7 @@ class Run(WithCurves):
 
     @property
     def verdict(self) -> str:
-        """One or two sentences that say how training went."""
+        """Says in one or two sentences how training went."""
         rule = f"{self.optimizer.name} with learning rate {self.optimizer.lr:.3g}"
         change = f"the {self.loss_name} from {float(self.loss[0]):.3g} to {float(self.loss[-1]):.3g}"
         head = f"{rule[0].upper()}{rule[1:]} took {change} in {int(self.steps[-1]):,} steps ({self.seconds:.2g} s)"
@@ -153,7 +153,7 @@ class Run(WithCurves):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A finding if training diverged; otherwise empty."""
+        """Reports a problem if training diverged."""
         if not self.diverges:
             return ()
         end = "no longer finite" if self.stopped == "diverged" else f"{float(self.loss[-1]):.3g}"
@@ -162,11 +162,11 @@ class Run(WithCurves):
         return (Finding(kinds.TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the losses over time."""
+        """Plots the losses over the training time."""
         return (self.curves.plot("Training", self.verdict),)
 
 
 def _has_averages(model: nn.Module) -> bool:
-    """Whether the model contains a batch norm layer with running averages."""
+    """Checks whether the model contains a batch norm layer with running averages."""
     norms = (part for part in model.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm))
     return any(part.track_running_stats for part in norms)

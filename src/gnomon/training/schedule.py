@@ -1,4 +1,4 @@
-"""Changes the learning rate during a run with any torch scheduler.
+"""Changes the learning rate during training with any torch scheduler.
 
     w_{s+1} = w_s - lr_s g(w_s),    lr_s as the scheduler says after s steps                              (1)
 
@@ -42,7 +42,8 @@ SMALLEST_RATE = 1e-30
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduledOptimizer(AbstractOptimizer):
     """An optimizer whose learning rate a torch scheduler sets; ``epoch`` is the number of steps per pass over the
-    data."""
+    data.
+    """
 
     optimizer: AbstractOptimizer
     schedule: Schedule = field(repr=False, metadata=HIDDEN)
@@ -54,7 +55,7 @@ class ScheduledOptimizer(AbstractOptimizer):
 
     @property
     def lr(self) -> float:  # type: ignore[override]
-        """The learning rate at the first step."""
+        """Returns the learning rate at the first step."""
         return self.optimizer.lr
 
     @names_call("train(module, data)")
@@ -71,7 +72,7 @@ class ScheduledOptimizer(AbstractOptimizer):
         return own, moved, made
 
     def move(self, parameters: Sequence[Tensor], slope: Slope, memory: Any, count: int) -> None:
-        """Takes one step at the current learning rate; then the scheduler steps if it is due."""
+        """Takes one step at the current learning rate; then advances the scheduler if a change is due."""
         own, moved, scheduler = memory
         rule = self.optimizer
         if isinstance(rule, SGD | Adam):

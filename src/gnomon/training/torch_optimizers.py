@@ -1,4 +1,4 @@
-"""Uses PyTorch's optimizers in the training loop, and resolves the different ways to name an optimizer.
+"""Uses PyTorch's optimizers in the training loop; accepts them as objects, classes, functions or names.
 
 A class or a factory is called with the parameters of the model that is trained. An optimizer that was built on the
 parameters of the caller's module is copied, options and state included, to the parameters of the trained copy; the
@@ -35,7 +35,7 @@ NAMES: dict[str, AbstractOptimizer] = {"adam": Adam(), "adamw": Adam(decay=0.01)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorchOptimizer(AbstractOptimizer):
-    """An optimizer of torch.optim or a subclass of it; `gnomon.train` creates this object from its argument.
+    """Wraps an optimizer of torch.optim or a subclass of it; `gnomon.train` creates this object from its argument.
 
     ``lr`` is the learning rate of the first parameter group, and ``groups`` are the options of each.
     """
@@ -65,7 +65,7 @@ class TorchOptimizer(AbstractOptimizer):
 
 
 def resolve_optimizer(choice: OptimizerChoice | None, module: nn.Module | None) -> AbstractOptimizer:
-    """Returns the optimizer for a user's choice (object, class, factory or name); Adam by default.
+    """Converts a user's choice of optimizer (object, class, function or name) to one of gnomon's; Adam by default.
 
     Cost: for a class or a factory, one optimizer of a small parameter.
 
@@ -89,7 +89,7 @@ def resolve_optimizer(choice: OptimizerChoice | None, module: nn.Module | None) 
 
 
 def as_gradient_descent(optimizer: AbstractOptimizer | None) -> SGD | None:
-    """Returns an optimizer as `SGD` if it is plain gradient descent, including torch's SGD; None otherwise.
+    """Converts an optimizer to gnomon's `SGD` if it is plain gradient descent, including torch's SGD; None otherwise.
 
     >>> as_gradient_descent(resolve_optimizer(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), None))
     SGD(lr=0.1, momentum=0.9, decay=0.0)
@@ -109,7 +109,9 @@ _SGD = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
 
 def _of_factory(factory: Callable[[Any], Optimizer]) -> TorchOptimizer:
-    """Makes an optimizer from a factory; first calls the factory with a test parameter, to find out what it creates."""
+    """Creates an optimizer from a user's function; first calls the function with a test parameter to see what it
+    creates.
+    """
 
     def build(parameters: Sequence[Tensor]) -> Optimizer:
         try:
@@ -148,7 +150,7 @@ def _of_module(optimizer: Optimizer, module: nn.Module | None) -> TorchOptimizer
 
 
 def _copy_optimizer(optimizer: Optimizer, own: Iterable[Tensor], other: Iterable[Tensor]) -> Optimizer:
-    """Returns a copy of an optimizer that holds other parameters."""
+    """Copies an optimizer so that the copy updates other parameters."""
     twin = object.__new__(type(optimizer))
     memo: dict[int, Any] = {id(a): b for a, b in zip(own, other, strict=True)} | {id(optimizer): twin}
     # A scheduler replaces ``step`` by a function tied to the original optimizer. The copy uses its class's method

@@ -1,4 +1,4 @@
-"""Checks of gradient descent on a user's network: the curvature limit 2 / lr, and the growth of the margin.
+"""Checks two statements on gradient descent with a user's network: curvature stays below 2 / lr, and margins grow.
 
 >>> callable(check_edge_of_stability)
 True
@@ -19,7 +19,8 @@ EDGE_SLACK = 0.2
 
 
 def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
-    """Checks that the curvature at the end of training is at most 2 / lr, with a tolerance of 20 %.
+    """Checks that the curvature of the loss (largest Hessian eigenvalue) after training is at most 2 / learning rate,
+    plus 20 %.
 
     Reference: [cohen2021gradient].
     Cost: about 25 Hessian-vector products.
@@ -51,7 +52,7 @@ def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
 
 
 def check_margin_growth(trial: TrainingTrial) -> Judgment:
-    """Checks that the normalized margin grows after all examples are fitted.
+    """Checks that the normalized classification margin grows after training fits all examples.
 
     For networks with f(c w) = c^L f(w) only, which is measured first. Reference: [lyu2020gradient].
     Cost: three forward passes; the margins were recorded during training.

@@ -25,7 +25,7 @@ MIN_LOSS_DECREASE = 0.02
 
 
 def check_kernel_change_is_small(trial: TrainingTrial) -> Judgment:
-    """Checks that training hardly changed the tangent kernel: |K_1 - K_0| / |K_0| < 0.1.
+    """Checks that training changed the network's tangent kernel by less than 10 % (lazy training).
 
     Reference: [jacot2018neural].
     Cost: the kernel of at most 64 examples, twice.
@@ -42,7 +42,7 @@ def check_kernel_change_is_small(trial: TrainingTrial) -> Judgment:
 
 
 def check_alignment_growth(trial: TrainingTrial) -> Judgment:
-    """Checks that the alignment of the tangent kernel with the targets grew.
+    """Checks that training increased the alignment of the network's tangent kernel with the targets.
 
     Reference: [fort2020deep].
     Cost: the kernel of at most 64 examples, twice.
@@ -61,7 +61,8 @@ def check_alignment_growth(trial: TrainingTrial) -> Judgment:
 
 
 def check_linearization(trial: TrainingTrial) -> Judgment:
-    """Checks that the trained network nearly equals its linearization: |f_lin - f| / |f - f_0| < 0.1.
+    """Checks that the trained network differs from its linearization at initialization by less than 10 % of what
+    training changed.
 
     Reference: [lee2019wide].
     Cost: one forward pass and one Jacobian-vector product.
@@ -86,7 +87,7 @@ def check_linearization(trial: TrainingTrial) -> Judgment:
 
 
 def check_order_of_learned_eigenvectors(trial: TrainingTrial) -> Judgment:
-    """Checks that training fitted the leading directions of the initial kernel before the others.
+    """Checks that training fitted the leading eigenvectors of the initial tangent kernel before the others.
 
     The residual at the end, as a share of that at the start, in the directions that hold 90 % of the kernel's trace is
     less than in the others. Reference: [arora2019fine].
@@ -128,7 +129,7 @@ def check_order_of_learned_eigenvectors(trial: TrainingTrial) -> Judgment:
 
 
 def _of_training(trial: TrainingTrial, holds: bool, reason: str, values: tuple[Value, ...]) -> Judgment:
-    """Returns the judgment, or "inconclusive" if training hardly lowered the loss."""
+    """Returns the verdict of a check during training, or "inconclusive" if training hardly decreased the loss."""
     first, last = float(trial.run.loss[0]), float(trial.run.loss[-1])
     if not last < (1 - MIN_LOSS_DECREASE) * first:
         words = f"The loss went from {first:.4g} to {last:.4g}: training was too short to decide. Pass more steps."

@@ -1,4 +1,4 @@
-"""Checks of the layers of a user's network: signals, weight symmetries, the Lipschitz bound.
+"""Checks the layers of a user's network: signal sizes, weight symmetries, and the Lipschitz bound.
 
 >>> callable(check_permutation_symmetry)
 True
@@ -43,7 +43,7 @@ CONTRACTING = (nn.ReLU, nn.LeakyReLU, nn.Tanh, nn.Sigmoid, nn.Identity, nn.Flatt
 
 
 def check_signal_propagation(trial: TrainingTrial) -> Judgment:
-    """Checks that signals and gradients keep their size: mean squares change by less than a factor 2 per layer.
+    """Checks that mean squares of activations and gradients change by less than a factor 2 per layer.
 
     Reference: [he2015delving].
     Cost: one forward and one backward pass.
@@ -68,7 +68,7 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
 
 
 def check_scale_invariance(trial: TrainingTrial) -> Judgment:
-    """Checks that the loss ignores the scale of weights before a normalization: <w, grad L> = 0 in training mode.
+    """Checks that rescaling the weights before a normalization layer does not change the loss.
 
     Reference: [santurkar2018how].
     Cost: a forward and a backward pass.
@@ -140,7 +140,8 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
 
 
 def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
-    """Checks that outputs differ by at most the product of the layers' spectral norms times the input distance.
+    """Checks that outputs of two examples differ by at most the product of the layers' spectral norms times the inputs'
+    distance.
 
     Reference: [szegedy2014intriguing].
     Cost: the same as `gnomon.robustness.operator_norm` for each layer.
@@ -180,7 +181,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
 
 
 def _factor(sizes: list[float | None]) -> float:
-    """Returns the mean factor between consecutive sizes of a list; infinite if the first or last size is zero."""
+    """Returns the mean factor from one number in a list to the next; infinite if the first or last number is zero."""
     known = [size for size in sizes if size is not None]
     if len(known) < 2:
         return 1.0
@@ -188,7 +189,7 @@ def _factor(sizes: list[float | None]) -> float:
 
 
 def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
-    """Yields layers with weights inside a Sequential, each with the module that follows."""
+    """Yields each layer with weights in a Sequential together with the module after it."""
     for prefix, parent in model.named_modules():
         if isinstance(parent, nn.Sequential):
             for (name, layer), after in zip(parent.named_children(), list(parent.children())[1:], strict=False):
@@ -197,7 +198,7 @@ def _neighbors(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
 
 
 def _stacked_layers(model: nn.Module) -> Iterator[tuple[str, str]]:
-    """Yields names of consecutive layers of one kind with only elementwise functions between them."""
+    """Yields pairs of consecutive layers of one kind that have only elementwise functions between them."""
     kinds = nn.Linear | nn.Conv1d | nn.Conv2d
     for prefix, parent in model.named_modules():
         if isinstance(parent, nn.Sequential):
@@ -218,7 +219,9 @@ def _is_chain(model: nn.Module) -> bool:
 
 
 def _steep(layer: nn.Module) -> bool:
-    """Returns whether a usually 1-Lipschitz module is not: its slope is above 1, or its windows overlap."""
+    """Checks whether a pooling layer or activation has a Lipschitz constant above 1: steep slope or overlapping
+    windows.
+    """
     if isinstance(layer, nn.MaxPool2d | nn.AvgPool2d):
         return layer.stride != layer.kernel_size
     slope = layer.alpha if isinstance(layer, nn.ELU) else getattr(layer, "negative_slope", 0.0)

@@ -1,4 +1,4 @@
-"""Checks which statements of the theory hold for a network and its data.
+"""Checks which statements of the theory hold for a network and its data, and reports the verdicts.
 
 >>> import torch
 >>> from torch import nn
@@ -40,7 +40,7 @@ ORDER = ("holds", "refuted", "inconclusive")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkCheck(Result):
-    """Result of checking statements on a network: title, verdict, reason, numbers and figure for each."""
+    """Result of checking statements of the theory on a network: title, verdict, reason, numbers and figure of each."""
 
     network: str
     examples: int
@@ -50,7 +50,7 @@ class NetworkCheck(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many statements hold, fail, or remain undecided on this network."""
+        """Says in one sentence how many statements of the theory hold, fail, or remain undecided on this network."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (
             f"Of {len(self.rows)} statements for {self.network}, holding: {counts[0]}, not holding: {counts[1]}, "
@@ -58,7 +58,7 @@ class NetworkCheck(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how many statements hold, fail, or remain undecided."""
+        """Plots how many statements of the theory hold, fail, or remain undecided on this network."""
         counts = [sum(row["verdict"] == word for row in self.rows.values()) for word in ORDER]
         return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
 
@@ -75,7 +75,7 @@ def check_network(
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> NetworkCheck:
-    """Checks statements of the theory on a network and its data, with one short training run of a copy.
+    """Checks statements of the theory on a network and its data; trains a copy of the network for a short time.
 
     Args:
         network: a module, or a function that builds one; it stays as it was.
@@ -113,7 +113,7 @@ def check_network(
 
 
 def statements() -> dict[str, tuple[str, Callable[[TrainingTrial], Judgment]]]:
-    """Returns every statement that can be checked on a network, by id, with its title.
+    """Returns the id and title of every statement of the theory that can be checked on a user's network.
 
     Cost: the import of all claims.
 

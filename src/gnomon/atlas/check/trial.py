@@ -1,4 +1,4 @@
-"""A short training run of a user's network, on which all statements are checked.
+"""Trains a user's network for a short time; all statements of the theory are then checked on this run.
 
 >>> import torch
 >>> from torch import nn
@@ -68,17 +68,17 @@ class TrainingTrial(Record):
 
     @property
     def after(self) -> nn.Module:
-        """Returns the trained copy of the network."""
+        """Returns the network after the short training run."""
         return self.run.model
 
     @property
     def few(self) -> Examples:
-        """Returns a small subset of the examples, on which kernels are computed."""
+        """Returns the small subset of examples on which tangent kernels are computed."""
         return self.examples.some(MAX_KERNEL_EXAMPLES)
 
     @names_call("check_network(network, data)")
     def table(self, y: Tensor) -> Tensor:
-        """Returns the targets as a table of numbers."""
+        """Returns the targets as a matrix of numbers, one row per example."""
         return self.task.table(y)
 
 
@@ -93,7 +93,7 @@ def train_trial(
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> TrainingTrial:
-    """Trains a copy of a network by full-batch gradient descent on at most 512 of its examples.
+    """Trains a copy of a network for a short time by full-batch gradient descent on at most 512 of its examples.
 
         w' = w - lr grad L(w),    lr = 1 / lambda_1(H) at the start if none is given                          (1)
 
@@ -138,7 +138,9 @@ def train_trial(
 
 
 def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Clock) -> Examples:
-    """Returns as many examples as the time allows for computing curvature, judged by a timed forward pass."""
+    """Chooses how many examples to use, so that computing the curvature fits the time limit; times one forward pass for
+    this.
+    """
     few = examples.some(TIMED_EXAMPLES)
     outputs(module, few.x)
     start = clock()

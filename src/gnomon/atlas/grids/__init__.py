@@ -1,1 +1,3 @@
-"""Results of every claim at several parameter values, computed once and stored for the web pages."""
+"""Computes the results of every theory claim at several parameter values and stores them for the sliders of the web
+pages.
+"""

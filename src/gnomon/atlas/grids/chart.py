@@ -1,4 +1,4 @@
-"""Converts the plot of a claim to a small dict for JSON: theory, measurement with intervals, and control.
+"""Converts the plot of a theory claim to a small dict for JSON: prediction, measurement with intervals, and control.
 
 The keys are short because thousands of charts are stored: ``x`` are places or ``l`` labels of bars, ``o`` measured
 values with intervals from ``a`` to ``b``, ``p`` predicted values at ``q`` (at the same places if ``q`` is missing),
@@ -25,7 +25,7 @@ STORED_DIGITS = 6
 
 
 def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
-    """Returns the chart of a run, with at most this number of points in each curve.
+    """Returns the chart of a claim's run as a dict for JSON, with at most ``points`` points in each curve.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> from gnomon.lab import run
@@ -54,7 +54,7 @@ def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
 
 
 def round_to_stored_digits(value: float) -> float | int | None:
-    """Returns a number with six significant digits; integers as int, None if it is not finite.
+    """Rounds a number to six significant digits for storage; returns None if the number is not finite.
 
     >>> round_to_stored_digits(0.123456789), round_to_stored_digits(3.0), round_to_stored_digits(float("inf"))
     (0.123457, 3, None)
@@ -91,7 +91,9 @@ def _theory(plot: Plot, places: list[Any], points: int) -> dict[str, Any]:
 
 
 def _every(count: int, points: int) -> list[int]:
-    """Returns evenly spaced indices, including the first and the last."""
+    """Returns at most ``points`` evenly spaced indices of a list of length ``count``, including the first and the
+    last.
+    """
     if count <= points:
         return list(range(count))
     return sorted({round(i * (count - 1) / (points - 1)) for i in range(points)})

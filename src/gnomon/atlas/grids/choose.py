@@ -1,4 +1,4 @@
-"""Chooses which parameters of a claim get a slider on its page, and at which values.
+"""Chooses which parameters of a theory claim get a slider on its web page, and the slider's values.
 
 A parameter that belongs to the statement (a step size, a width) comes before one that only sets the precision of the
 measurement (a number of repetitions). Values lie around the default, by factors for most parameters.
@@ -38,7 +38,7 @@ LARGEST_COUNTED_NUMBER = 8
 
 
 def parameters_by_interest(claim: Claim) -> list[str]:
-    """Returns the parameters of a claim that can vary, most instructive first.
+    """Returns the parameters of a theory claim that can get a slider, the most instructive ones first.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> parameters_by_interest(catalog()["perceptron-novikoff"].claim)
@@ -55,7 +55,7 @@ def parameters_by_interest(claim: Claim) -> list[str]:
 
 
 def slider_values(name: str, default: Any) -> list[Any]:
-    """Returns values around the default, in increasing order; none for a string or a boolean.
+    """Returns slider values around a parameter's default value, in increasing order; empty for strings and booleans.
 
     >>> slider_values("keep", 0.5), slider_values("widths", (8, 16))
     ([0.14, 0.25, 0.33, 0.5, 0.67, 0.75, 0.86], [(2, 4), (4, 8), (6, 12), (8, 16), (12, 24), (16, 32), (24, 48)])
@@ -83,7 +83,7 @@ def _whole(name: str, default: int) -> list[int]:
 
 
 def _scaled_tuples(default: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Returns scaled copies of a tuple of increasing numbers, as values of a slider; none for other tuples."""
+    """Returns multiples of a tuple of increasing numbers as values of a slider; empty for other tuples."""
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in default)
     if not numbers or len(default) < 2 or any(b <= a for a, b in zip(default, default[1:], strict=False)):
         return []
@@ -93,7 +93,7 @@ def _scaled_tuples(default: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 
 
 def values_that_violate_premise(claim: Claim, name: str, parameters: Mapping[str, Any]) -> list[Any]:
-    """Returns at most two values of a parameter that violate an assumption, if it can be decided from the value.
+    """Returns at most two values of a claim's parameter that violate an assumption of the claim.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> claim = catalog()["perceptron-novikoff"].claim

@@ -1,4 +1,5 @@
-"""Computes the stored results of a claim: its run at the default parameters, and a grid for the sliders.
+"""Computes the results of a theory claim that are stored: its default run, and runs at other parameter values for
+sliders.
 
 Values that raise an error, or take too long, are left out. A value that breaks a premise is kept and marked. Whether
 the verdict is the stated one decides only which parameter is chosen; no value is left out because of its verdict.
@@ -43,7 +44,7 @@ Settings = tuple[Any, ...]
 
 
 def compute_record(claim: Claim, clock: Clock = process_time) -> dict[str, Any]:
-    """Returns the results to store for a claim: ``settings``, ``run`` and ``grid``.
+    """Computes the results to store for a theory claim: its settings, its default run, and its runs for the sliders.
 
     Cost: about ten runs of the claim, at most half a minute.
 
@@ -67,7 +68,8 @@ def compute_record(claim: Claim, clock: Clock = process_time) -> dict[str, Any]:
 
 
 def settings_of_record(claim: Claim) -> dict[str, Any]:
-    """Returns parameters and declared grid; a stored record with other settings is out of date.
+    """Returns the parameters of a claim in the form in which they are stored; if they differ, the stored result is out
+    of date.
 
     >>> from gnomon.atlas.catalog import catalog
     >>> settings_of_record(catalog()["softmax"].claim)["parameters"]
@@ -77,7 +79,7 @@ def settings_of_record(claim: Claim) -> dict[str, Any]:
 
 
 def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
-    """Returns one stored point of a grid: chart, verdicts, sentences and violated assumptions, under short keys.
+    """Converts one run of a claim to a small dict for storage: chart, verdicts, reasons and violated assumptions.
 
     ``v`` and ``r`` are the verdict and its reason, ``w`` and ``s`` the verdict and reason of the control, ``k`` the
     numbers of the premises that are broken (absent if none is).
@@ -97,7 +99,7 @@ def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
 
 
 def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcome | None:
-    """Runs a claim; None if it cannot be computed with these settings, or takes far too long."""
+    """Runs a claim with some parameters; returns None if the run raises an error or takes far too long."""
     limit = cpu_limit(2 * MAX_SECONDS_PER_POINT) if settings else nullcontext()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -111,7 +113,7 @@ def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcom
 def _grid(
     claim: Claim, first: ClaimOutcome, clock: Clock
 ) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]] | None:
-    """Returns the names of the chosen parameters, and the outcomes by their values."""
+    """Runs a claim at several parameter values; returns the names of the varied parameters and the results."""
     start = clock()
     if claim.grid:
         return _run_declared_grid(claim, clock)
@@ -143,7 +145,7 @@ def _run_declared_grid(claim: Claim, clock: Clock) -> tuple[tuple[str, ...], dic
 
 
 def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[Settings, ClaimOutcome]:
-    """Returns outcomes for the values of one parameter, from the default outwards until one is too slow."""
+    """Runs a claim at several values of one parameter, starting next to the default, until a run takes too long."""
     default = claim.parameters[name]
     values = slider_values(name, default)
     if first.seconds > SECONDS_FOR_MORE_THAN_FIVE_VALUES:
@@ -166,7 +168,9 @@ def _along(claim: Claim, name: str, first: ClaimOutcome, clock: Clock) -> dict[S
 def _with_second(
     claim: Claim, name: str, other: str, outcomes: dict[Settings, ClaimOutcome], first: ClaimOutcome, clock: Clock
 ) -> tuple[tuple[str, ...], dict[Settings, ClaimOutcome]]:
-    """Returns the grid of outcomes over two parameters, if every value of the second parameter can be computed."""
+    """Runs a claim at all combinations of values of two parameters; keeps the runs over one parameter if a combination
+    fails.
+    """
     along = _along(claim, other, first, clock)
     kept = [values[0] for values, outcome in along.items() if not outcome.violated_premises]
     if len(kept) < MIN_VALUES:
@@ -185,13 +189,13 @@ def _with_second(
 
 
 def _share_as_stated(claim: Claim, outcomes: dict[Settings, ClaimOutcome]) -> float:
-    """Returns the fraction of outcomes with the expected verdict, among those that satisfy the assumptions."""
+    """Returns the fraction of runs with the verdict that the claim expects, among runs that satisfy its assumptions."""
     kept = [outcome.judgment.verdict.value for outcome in outcomes.values() if not outcome.violated_premises]
     return kept.count(claim.expected) / max(len(kept), 1)
 
 
 def _five(values: list[Any], default: Any) -> list[Any]:
-    """Returns at most five slider values: both ends, the default, and values between."""
+    """Chooses at most five slider values: both ends, the default, and values near the default."""
     if len(values) <= MIN_VALUES:
         return values
     at = values.index(default)
@@ -203,7 +207,7 @@ def _five(values: list[Any], default: Any) -> list[Any]:
 
 
 def _row(outcome: ClaimOutcome) -> dict[str, Any]:
-    """Returns the stored form of the run at the default parameters, without its duration."""
+    """Returns the stored form of a claim's default run; leaves out its duration."""
     row = {key: value for key, value in outcome.to_dict().items() if key not in ("seconds", "premises", "parameters")}
     kept = ("name", "value", "low", "high", "confidence")
     return row | {"values": [{key: value[key] for key in kept} for value in row["values"]]}
@@ -223,7 +227,7 @@ def _stored_grid(
 
 
 def _short(reason: str) -> str:
-    """Returns the first sentence of a reason without its parentheses, to keep the stored records small.
+    """Shortens the reason of a verdict to its first sentence without parentheses, to keep stored files small.
 
     >>> _short("Predicted 1, measured 1.01 ± 0.1 (20 repetitions). The bound is loose: see above.")
     'Predicted 1, measured 1.01 ± 0.1.'

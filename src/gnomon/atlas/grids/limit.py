@@ -1,4 +1,4 @@
-"""Ends a computation that takes too much CPU time, because some parameter values make a claim run forever.
+"""Stops a computation after a limit of CPU time, because a claim may run forever at some parameter values.
 
 >>> with cpu_limit(1.0):
 ...     sum(range(10))
@@ -16,7 +16,8 @@ __all__ = ["cpu_limit"]
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raises TimeoutError inside the block after some CPU seconds; no limit outside the main thread or on Windows.
+    """Context manager that raises TimeoutError after a limit of CPU time; works only in the main thread and not on
+    Windows.
 
     >>> with cpu_limit(0.01):
     ...     while True: pass

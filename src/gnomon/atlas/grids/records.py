@@ -1,4 +1,4 @@
-"""Stores the results of claims as one JSON file each inside the package, and reads them for the pages.
+"""Stores the results of each theory claim as a JSON file inside the package, and reads them for the web pages.
 
 >>> stored_record("no-such-claim") is None
 True
@@ -18,7 +18,7 @@ __all__ = ["compute_records", "is_record_current", "records_folder", "stored_rec
 
 
 def records_folder() -> Path:
-    """Returns the package folder in which results are stored.
+    """Returns the folder inside the package that stores the results of theory claims.
 
     >>> records_folder().name
     'records'
@@ -27,7 +27,7 @@ def records_folder() -> Path:
 
 
 def stored_record(name: str, folder: Path | None = None) -> dict[str, Any] | None:
-    """Returns the stored results of a claim; None if there are none.
+    """Reads the stored results of a theory claim; returns None if nothing is stored.
 
     Cost: a file of at most 12 kB is read.
 
@@ -42,7 +42,7 @@ def stored_record(name: str, folder: Path | None = None) -> dict[str, Any] | Non
 
 
 def is_record_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
-    """Returns whether results are stored for exactly the parameters that the claim has now.
+    """Checks whether the stored results of a claim were computed with the claim's current parameters.
 
     >>> from pathlib import Path
     >>> is_record_current(select_entries(["softmax"])[0], Path("no-such-folder"))
@@ -55,7 +55,7 @@ def is_record_current(entry: CatalogEntry, folder: Path | None = None) -> bool:
 def compute_records(
     ids: Sequence[str] = (), *, jobs: int = 1, folder: Path | None = None, again: bool = False
 ) -> Iterator[tuple[str, str, int, int]]:
-    """Computes and stores the results of claims; yields id, status, number and total for each.
+    """Computes and stores the results of theory claims; yields id, status, number and total after each.
 
     Args:
         ids: claims or kinds; all if empty.

@@ -1,1 +1,1 @@
-"""Renders the atlas as web pages: one for each claim, a searchable index, and the coverage of each statement."""
+"""Renders the atlas as web pages: one for each theory claim, a searchable index, and a list of covered statements."""

@@ -1,4 +1,4 @@
-"""Writes the atlas as a folder of pages that work offline, in light and dark mode, on phones and on paper.
+"""Writes the atlas of theory claims as a folder of web pages that work offline.
 
 Results come from the stored records; what is not stored is run. An interrupted call continues, because results of runs
 are kept in a file of the folder.
@@ -46,7 +46,8 @@ def build_site(
     home: str = "",
     progress: Progress | None = None,
 ) -> Path:
-    """Writes pages of claims (all, if none are named) into a folder and returns the path of the index.
+    """Writes web pages of theory claims (of all claims if none are named) into a folder; returns the path of the index
+    page.
 
     Args:
         folder: is made if it does not exist; files of the same names are replaced, others are left.
@@ -92,7 +93,7 @@ def build_site(
 def _results(
     entries: list[CatalogEntry], like: ClaimTask, jobs: int, out: Path, report: Progress
 ) -> dict[str, ClaimResult]:
-    """Returns the stored results of the claims if the default run is requested; otherwise runs the claims."""
+    """Returns the stored results of the claims if default settings are requested; otherwise runs the claims."""
     found: dict[str, ClaimResult] = {}
     if like == ClaimTask(""):
         found = {e.claim.id: result for e in entries if (result := stored_result(e)) is not None}
@@ -104,7 +105,7 @@ def _results(
 
 
 def _neighbors() -> dict[str, ClaimLinks]:
-    """Returns chapter, neighbors and reading paths of every claim."""
+    """Returns for every claim its chapter, the claims before and after it, and its reading paths."""
     order = [name for chapter in chapters() for name in claims_of_chapter(chapter.slug)]
     kinds = {entry.claim.id: entry.kind for entry in select_entries([])}
     found = {}
@@ -117,7 +118,7 @@ def _neighbors() -> dict[str, ClaimLinks]:
 
 
 def _write(path: Path, text: str) -> Path:
-    """Writes a page unless the file already has the same content."""
+    """Writes a web page to a file, unless the file already has the same content."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return path
     return write_file(path, text)

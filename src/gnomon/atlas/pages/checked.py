@@ -1,4 +1,4 @@
-"""Renders the page of statements checked on a user's own network.
+"""Renders the web page that says which statements of the theory hold on a user's own network.
 
 >>> from gnomon.atlas.check import NetworkCheck
 >>> row = {"title": "A title", "verdict": "holds", "reason": "It does.", "values": []}
@@ -22,7 +22,8 @@ __all__ = ["network_check_html", "write_network_check"]
 
 
 def network_check_html(result: NetworkCheck) -> str:
-    """Renders the results of `check_network`: the training run, then every statement with verdict and measurement.
+    """Renders the results of `check_network`: the training run, then every statement of the theory with verdict and
+    measurement.
 
     >>> "Of 0 statements" in network_check_html(NetworkCheck("net", 10, 0.1, (1.0, 0.5), {}))
     True
@@ -38,7 +39,7 @@ def network_check_html(result: NetworkCheck) -> str:
 
 @names_call
 def write_network_check(result: NetworkCheck, path: Path) -> Path:
-    """Writes the page to a file that works offline, and returns its path.
+    """Writes the page with statements checked on a network to a file that works offline, and returns the file's path.
 
     Cost: none beyond the file.
 

@@ -1,4 +1,6 @@
-"""Renders a claim's page: question, picture with sliders, statement, explanation, exercise, code, reference."""
+"""Renders the web page of a theory claim: question, picture with sliders, statement, explanation, exercise, code,
+reference.
+"""
 
 import json
 import re
@@ -37,7 +39,7 @@ NUMBERED = ("equals", "bounded_by", "mean_equals", "at_most", "monotone_in")
 
 @dataclass(frozen=True, slots=True)
 class ClaimLinks(Record):
-    """Links around a claim: its chapter, the claims before and after it, and the reading paths that include it.
+    """Links on a claim's web page: its chapter, the claims before and after it, and the reading paths that include it.
 
     >>> ClaimLinks(after="softmax").before
     ''
@@ -50,7 +52,7 @@ class ClaimLinks(Record):
 
 
 def claim_html(entry: CatalogEntry, result: ClaimResult, neighbors: ClaimLinks) -> str:
-    """Returns the body of a claim's page.
+    """Returns the HTML of the web page of a theory claim, without header and navigation.
 
     Cost: some milliseconds, most of them for formulas.
 
@@ -100,9 +102,7 @@ def _view(claim: Claim) -> ChartView:
 
 
 def _lab(claim: Claim, prose: ClaimExplanation | None, result: ClaimResult) -> str:
-    """Returns the HTML of a claim's picture, sliders and control switch; without JavaScript, picture and text stay
-    visible.
-    """
+    """Returns the HTML of a claim's picture with its sliders; picture and text are visible without JavaScript."""
     view, grid = _view(claim), result.grid
     over = chart_over_parameter(grid, grid["default"][1] if len(grid["default"]) > 1 else 0) if grid["names"] else None
     chart, marked = result.row.get("chart", {}), None
@@ -143,7 +143,7 @@ def _legend(chart: dict[str, Any]) -> str:
 
 
 def _meaning(name: str, prose: ClaimExplanation | None) -> str:
-    """Returns what the list of symbols says about a parameter; nothing if the parameter is not in the list."""
+    """Returns the explanation of a parameter from the claim's list of symbols; empty if the list does not have it."""
     spellings = {name, "epsilon", "varepsilon"} if name == "eps" else {name}
     for tex, meaning in prose.symbols if prose is not None else ():
         if spellings & {re.sub(r"\\(?:mathrm)?|[{}]", "", part).strip() for part in tex.split(",")}:
@@ -214,7 +214,7 @@ def _related_html(claim: Claim, prose: ClaimExplanation | None, neighbors: Claim
 
 
 def claim_link(name: str) -> str:
-    """Returns a link to a claim, labeled by its question; the bare id if the claim does not exist.
+    """Returns the HTML link to a theory claim, labeled with its question; only the id if the claim does not exist.
 
     >>> claim_link("perceptron-novikoff").startswith('<a href="perceptron-novikoff.html">How many')
     True

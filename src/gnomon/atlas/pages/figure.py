@@ -1,4 +1,4 @@
-"""Draws the chart of a claim as SVG: theory as a line, measurements as dots with intervals, the control in gray.
+"""Draws the chart of a theory claim as SVG: prediction as a line, measurements as dots with intervals, control in gray.
 
 `atlas.js` draws the same picture again when a reader moves a slider; keep both in step.
 
@@ -40,7 +40,7 @@ ROOM_FOR_CONTROL = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ChartView(Record):
-    """Options for drawing a chart: axis labels, log scales, and whether x values only number the cases."""
+    """Options for drawing a claim's chart: axis labels, log scales, and whether x values only number the cases."""
 
     x: str
     y: str
@@ -49,7 +49,8 @@ class ChartView(Record):
 
 
 def figure_svg(chart: dict[str, Any], view: ChartView, *, control: bool = False, marked: float | None = None) -> str:
-    """Draws a chart as SVG; ``control`` makes room for the control, ``marked`` is a point with a ring around it.
+    """Draws the chart of a claim as SVG; ``control`` extends the y axis to the control experiment, ``marked`` rings a
+    point.
 
     Cost: less than a millisecond.
 
@@ -64,7 +65,8 @@ def figure_svg(chart: dict[str, Any], view: ChartView, *, control: bool = False,
 
 
 def chart_over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] | None:
-    """Returns a chart of a single number over the first parameter; None if points have several numbers.
+    """Collects results for all values of the first slider into one chart; returns None if a run measured several
+    numbers.
 
     ``row`` is the index of the second parameter's value.
 
@@ -84,7 +86,7 @@ def chart_over_parameter(grid: dict[str, Any], row: int = 0) -> dict[str, Any] |
 
 
 class _Scale:
-    """Maps numbers to positions between two ends, on a linear or logarithmic axis."""
+    """Converts numbers to positions in a picture, for a linear or logarithmic axis."""
 
     def __init__(self, values: list[float], ends: tuple[float, float], log: bool) -> None:
         self.log = log
@@ -101,7 +103,7 @@ class _Scale:
         return self.ends[0] + share * (self.ends[1] - self.ends[0])
 
     def ticks(self) -> list[float]:
-        """Returns about five round numbers between the ends of the axis."""
+        """Returns about five round numbers at which the axis gets a tick."""
         if self.log and self.high - self.low > 1.2:
             step = max(1, round((self.high - self.low) / 5))
             powers = range(floor(self.low) + 1, floor(self.high) + 1)
@@ -124,8 +126,8 @@ def _wants_log(values: list[float]) -> bool:
 
 
 def _range(chart: dict[str, Any], control: bool) -> list[float]:
-    """Returns the y values that determine the range of the axis; the control counts only if requested or near the
-    others.
+    """Returns the values that the y axis must include; the control experiment is left out if its values are far from
+    the others.
     """
     found = _finite(v for key in "oabp" for v in chart.get(key, ()))
     broken = _finite(chart.get("c", ()))

@@ -13,7 +13,7 @@ __all__ = ["formula_html"]
 
 @cache
 def formula_html(tex: str, display: Literal["block", "inline"] = "block") -> str:
-    """Renders a formula as HTML.
+    """Renders a LaTeX formula as HTML.
 
     Cost: about a millisecond.
 

@@ -1,4 +1,4 @@
-"""The frame of every page of the atlas: header, navigation, title.
+"""Renders what every web page of the atlas has in common: header, navigation and title.
 
 >>> page_html("Title", "<p>body</p>").count("Title")
 2
@@ -21,7 +21,8 @@ LINKS = (
 
 
 def page_html(title: str, body: str, *, home: str = "", script: str = "", links: bool = True) -> str:
-    """Renders a complete page; ``home`` is the address of the surrounding documentation, if there is any.
+    """Renders a complete web page from its title and body; ``home`` is the address of the surrounding documentation, if
+    any.
 
     >>> '<a href="../index.html">' in page_html("Title", "", home="../index.html")
     True

@@ -1,4 +1,5 @@
-"""Renders the pages around the claims: start page, chapters, reading paths, statements that failed, coverage.
+"""Renders the pages of the atlas that are not about one claim: start page, chapters, reading paths, refuted beliefs,
+coverage.
 
 >>> "chapter-neurons.html" in index_html(["softmax"])
 True
@@ -17,7 +18,7 @@ __all__ = ["chapter_html", "coverage_html", "index_html", "path_html", "refuted_
 
 
 def index_html(names: Sequence[str]) -> str:
-    """Returns the body of the start page: search, chapters, paths, statements that failed.
+    """Returns the HTML of the start page of the atlas: search, chapters, reading paths, refuted beliefs.
 
     >>> index_html(["softmax"]).count("<li hidden")
     1
@@ -68,7 +69,7 @@ def _path_card(path: ReadingPath) -> str:
 
 
 def chapter_html(chapter: Chapter) -> str:
-    """Returns the body of a chapter's page: introduction and claims in reading order.
+    """Returns the HTML of the page of one chapter of the atlas: an introduction and the claims in reading order.
 
     >>> "perceptron-novikoff.html" in chapter_html(chapters()[0])
     True
@@ -84,7 +85,7 @@ def _list_html(names: Sequence[str]) -> str:
 
 
 def path_html(path: ReadingPath) -> str:
-    """Returns the body of a reading path's page.
+    """Returns the HTML of the page of one reading path through the atlas.
 
     >>> path_html(reading_paths()[0]).count("<li") == len(reading_paths()[0].steps)
     True
@@ -119,7 +120,7 @@ def _title(name: str) -> str:
 
 
 def refuted_claims() -> tuple[str, ...]:
-    """Returns the ids of claims that test a common belief which the measurement refutes.
+    """Returns the ids of claims that test a common belief and whose measurements refute it.
 
     >>> "gabor-signal-processing-features" in refuted_claims()
     True
@@ -128,7 +129,7 @@ def refuted_claims() -> tuple[str, ...]:
 
 
 def refuted_html(rows: dict[str, str]) -> str:
-    """Returns the body of the page of statements that failed; ``rows`` has the sentence of each result.
+    """Returns the HTML of the page that lists refuted common beliefs; ``rows`` has the result of each claim.
 
     >>> "designed features" in refuted_html({})
     True
@@ -147,7 +148,7 @@ def refuted_html(rows: dict[str, str]) -> str:
 
 
 def coverage_html() -> str:
-    """Returns the body of the page that lists what covers each statement of the scope.
+    """Returns the HTML of the page that lists which claim, function or test covers each statement of the theory.
 
     >>> "clauses are covered" in coverage_html()
     True

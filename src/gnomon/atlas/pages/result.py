@@ -1,4 +1,4 @@
-"""The result that a claim's page shows: stored in the package, or from a run made for the page.
+"""Provides the result that the web page of a theory claim shows: a stored result, or the result of a new run.
 
 >>> from gnomon.atlas.catalog import select_entries
 >>> from gnomon.atlas.many import ClaimTask, run_claims
@@ -20,7 +20,7 @@ __all__ = ["ClaimResult", "result_of_run", "stored_result"]
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult(Record):
-    """A claim's run at the default parameters, the parameters, and the grid of the sliders."""
+    """Result of a theory claim for its web page: the default run, its parameters, and the runs for the sliders."""
 
     row: dict[str, Any]
     parameters: Mapping[str, Any]
@@ -28,7 +28,7 @@ class ClaimResult(Record):
 
 
 def stored_result(entry: CatalogEntry) -> ClaimResult | None:
-    """Returns the stored result of a claim; None if nothing is stored for its present parameters.
+    """Reads the stored result of a claim; returns None if nothing is stored for the claim's current parameters.
 
     >>> from gnomon.atlas.catalog import select_entries
     >>> result = stored_result(select_entries(["softmax"])[0])
@@ -48,7 +48,7 @@ def stored_result(entry: CatalogEntry) -> ClaimResult | None:
 
 
 def result_of_run(row: dict[str, Any]) -> ClaimResult:
-    """Returns the result of a new run, without sliders.
+    """Converts a new run of a claim to the result that its web page shows, without sliders.
 
     >>> result_of_run({"verdict": "holds", "reason": "", "control": {"verdict": "refuted", "reason": ""},
     ...     "chart": {}, "parameters": {}}).grid["points"][0]["v"]

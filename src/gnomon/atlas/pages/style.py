@@ -1,4 +1,4 @@
-"""The style sheet and the scripts of the atlas, which every page includes so that it works as a single file.
+"""Returns the style sheet and the scripts of the atlas; each web page includes them, so that a page is a single file.
 
 >>> "--first" in style_sheet() and "slider" in script("atlas")
 True
@@ -14,7 +14,7 @@ __all__ = ["script", "style_sheet"]
 
 @cache
 def style_sheet() -> str:
-    """Returns colors for light and dark screens, and the layout of all pages.
+    """Returns the CSS of all atlas pages: colors for light and dark screens, and layout.
 
     Cost: a small file is read once.
 
@@ -26,7 +26,7 @@ def style_sheet() -> str:
 
 @cache
 def script(name: str) -> str:
-    """Returns the script "atlas", for claim pages, or "search", for the index; together they are below 20 kB.
+    """Returns a JavaScript file of the atlas: "atlas" for pages of claims, "search" for the index page.
 
     Cost: a small file is read once.
 

@@ -1,4 +1,4 @@
-"""Converts the Markdown of explanations, and formulas in plain characters, into HTML.
+"""Converts texts of the atlas to HTML: Markdown, and formulas written in plain characters.
 
 >>> text_html("It is **small**: `x`.")
 '<p>It is <strong>small</strong>: <code>x</code>.</p>'
@@ -23,7 +23,8 @@ SIGNS = {"sqrt(": "√(", " &lt;= ": " ≤ ", " &gt;= ": " ≥ ", " -&gt; ": " �
 
 
 def plain_html(text: str) -> str:
-    """Renders a sentence with a formula in plain characters: powers, indices, roots, Greek letters.
+    """Converts a sentence with a plain-text formula such as ``lambda_1^2`` to HTML with powers, indices, roots and
+    Greek letters.
 
     >>> plain_html("order m^(-1/2 - 1/d) <= 1 / sqrt(n) for x_s, T_1 -> T_2 and lambda_max")
     'order m<sup>-1/2 - 1/d</sup> ≤ 1 / √(n) for x<sub>s</sub>, T<sub>1</sub> → T<sub>2</sub> and λ<sub>max</sub>'
@@ -37,7 +38,7 @@ def plain_html(text: str) -> str:
 
 
 def inline_html(text: str) -> str:
-    """Renders the inline elements of a paragraph.
+    """Converts Markdown inside a paragraph (code, links, bold text, formulas) to HTML.
 
     >>> inline_html("a < b, `c < d`")
     'a &lt; b, <code>c &lt; d</code>'
@@ -50,7 +51,7 @@ def inline_html(text: str) -> str:
 
 
 def text_html(text: str) -> str:
-    """Renders paragraphs, lists and code blocks.
+    """Converts Markdown paragraphs, lists and code blocks to HTML.
 
     >>> text_html("One.\\n\\n- a\\n- b")
     '<p>One.</p><ul><li>a</li><li>b</li></ul>'

@@ -42,7 +42,8 @@ MIN_KEPT = 0.5
 
 
 def augmented_input_findings(x: Inputs, augmented: Inputs, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if augmentation changes the scale of the inputs (1), or destroys what decides the target (2).
+    """Reports a problem if augmentation changes the scale of the inputs, or removes the information that determines the
+    target.
 
     ``x`` are the inputs as given, ``augmented`` the same inputs after augmentation, ``y`` classes or numbers.
     Cost: two ridge regressions.

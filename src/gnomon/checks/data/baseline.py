@@ -1,4 +1,4 @@
-"""Scores a simple model on held-out examples, and estimates how much more data would improve it.
+"""Scores a simple model (ridge regression) on held-out examples, and estimates how much more data would improve it.
 
 Ridge regression on random features is fitted to three quarters of the examples, and to half of these; with the scores s
 and s_half on the rest (accuracy, or the share of the variance that is explained)
@@ -43,8 +43,8 @@ RANDOM_FEATURES = 400
 
 @dataclass(frozen=True, slots=True)
 class SimpleModelBaseline(Record):
-    """Result: the simple model's score on held-out examples, its gain from more data, and its number of training
-    examples.
+    """Result of a simple model: its score on held-out examples, the score's gain from twice the data, and its training
+    set size.
     """
 
     score: float
@@ -54,8 +54,7 @@ class SimpleModelBaseline(Record):
 
 @names_call
 def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
-    """Fits ridge regression on random features to all and to half of the training data; returns the held-out score and
-    the gain.
+    """Fits ridge regression on random features to the training data and to half of it; returns held-out score and gain.
 
     See equation (1) of the module docstring.
     ``data`` have inputs and targets: a pair, a ``Dataset``, a ``DataLoader``, batches.

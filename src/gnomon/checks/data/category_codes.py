@@ -1,4 +1,4 @@
-"""Finds columns of category codes that are used as numbers, such as a city's index.
+"""Finds columns of a table that hold category codes, such as the index of a city, but are used as numbers.
 
 A column with few different values, equally spaced, may hold codes or quantities. Two models of this column alone
 decide:
@@ -40,7 +40,7 @@ MAX_COLUMNS = 200
 def category_code_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding for a numeric column that predicts targets as a category but not as a quantity.
+    """Reports a column of numbers that predicts the targets well as a category but not as a quantity.
 
     See equations (1), (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, k) if ``classes`` is 0.
@@ -89,7 +89,7 @@ def _are_codes(values: Float[Tensor, " k"], rows: int) -> bool:
 
 
 def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target's variance that the mean target of each code explains, leave-one-out.
+    """Returns the fraction of the target's variance that is explained by the mean target of each code (leave-one-out).
 
     See equation (1) of the module docstring.
     """
@@ -102,7 +102,8 @@ def _explained_by_code(place: Tensor, targets: Float[Tensor, "n k"]) -> float:
 
 
 def _explained_by_size(column: Float[Tensor, " n"], targets: Float[Tensor, "n k"]) -> float:
-    """Returns the fraction of the target's variance that the best polynomial of the column explains, leave-one-out.
+    """Returns the fraction of the target's variance that is explained by the best polynomial of a column
+    (leave-one-out).
 
     See equation (2) of the module docstring.
     A rare value decides a polynomial of high degree alone, so lower degrees are tried as well.

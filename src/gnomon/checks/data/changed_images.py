@@ -44,7 +44,8 @@ MAX_Z = 1.7
 
 
 def changed_image_findings(train: Inputs, test: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if transposing, mirroring or permuting channels makes test images look like training images.
+    """Reports a problem if transposing, mirroring or reordering the channels of test images makes them resemble
+    training images.
 
     See equation (1) of the module docstring.
     Cost: two moments of all images for each of six changes.

@@ -1,4 +1,4 @@
-"""Finds channels without information, for example from a broken sensor or an empty color plane.
+"""Finds channels of images or time series that are constant, for example because of a broken sensor.
 
 Series are (n, channels, times) or (n, times, channels), images (n, channels, height, width). A channel with one and the
 same number in all examples and at all positions is constant, which is not a matter of chance. Of the two axes of series
@@ -29,7 +29,8 @@ MAX_CHANNELS = 16
 
 
 def channel_findings(x: Inputs) -> tuple[Finding, ...]:
-    """Finds channels of series or images that are constant over all examples; ignores single channels and tables.
+    """Reports channels of images or time series that are constant over all examples; ignores tables and single
+    channels.
 
     Hypotheses: as above.
     Reference: [lecun1998efficient].

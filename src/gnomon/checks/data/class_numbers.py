@@ -1,4 +1,4 @@
-"""Finds integer targets that name classes but are fitted as quantities by a network with one output.
+"""Finds integer targets that are class names, although the network fits them as quantities with one output.
 
 A squared loss on the numbers 0, 1, ..., k - 1 of k classes says that class 3 lies between classes 2 and 4. Two simple
 models decide whether it does. Both are ridge regressions on the same random features, judged on examples they leave
@@ -52,7 +52,7 @@ MIN_Z = 4.0
 
 
 def consecutive_integer_range(y: Tensor) -> tuple[int, int] | None:
-    """Returns the smallest and largest target if the targets are consecutive integers, otherwise None.
+    """Returns the smallest and the largest target if the targets are consecutive integers; otherwise returns None.
 
     >>> consecutive_integer_range(torch.tensor([2.0, 1.0, 3.0])), consecutive_integer_range(torch.tensor([0.5, 1.0]))
     ((1, 3), None)
@@ -65,7 +65,7 @@ def consecutive_integer_range(y: Tensor) -> tuple[int, int] | None:
 
 
 def class_number_findings(x: Inputs, y: Float[Tensor, "n *k"], *, seed: int = 0) -> tuple[Finding, ...]:
-    """Returns a finding if the integer targets ``y`` are class names rather than quantities.
+    """Reports a problem if the integer targets ``y`` are class names rather than quantities.
 
     See equations (1) and (2) of the module docstring.
     False alarms: none of 20 tables with counts or grades as targets.

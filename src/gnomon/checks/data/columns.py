@@ -69,7 +69,7 @@ class ColumnStatistics(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence whether the columns of the table have problems."""
         return (
             self.findings[0].message
             if self.findings
@@ -78,7 +78,7 @@ class ColumnStatistics(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings about columns, most serious first."""
+        """Returns the problems found in the columns of a table, most serious first."""
         table = 1 < self.count <= MAX_TABLE_COLUMNS
         return (*self._scale(), *((*self._constant(), *self._find_repeated()) if table else ()))
 
@@ -115,7 +115,7 @@ class ColumnStatistics(Result):
 
 @names_call
 def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatistics:
-    """Finds constant, repeated and badly scaled columns of a table of inputs.
+    """Finds constant columns, repeated columns, and columns of very different scale in a table of inputs.
 
     ``data`` are inputs, or data in any form. ``names`` of all columns are said in place of their numbers.
     Inputs that are images, tokens or several tensors have no columns, and nothing is found in them. Thresholds are
@@ -150,7 +150,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
 
 
 def _repeat(table: Tensor, mean: Tensor, spread: Tensor, varies: Tensor) -> tuple[tuple[int, int], ...]:
-    """Returns pairs of columns that are copies of each other: their correlation is 1 or -1 up to rounding."""
+    """Returns pairs of columns that repeat each other: their correlation is 1 or -1 up to rounding."""
     places = varies.nonzero()[:, 0]
     z = (table[:, places] - mean[places]) / spread[places]
     # Columns count as equal if 1 - |correlation| is below 1e-9; the square of float32 rounding is smaller.

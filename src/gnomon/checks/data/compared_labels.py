@@ -101,7 +101,7 @@ class LabelComparison(Result):
 
     @property
     def unrelated(self) -> bool:
-        """Returns whether labels are related to the inputs in test but not in train."""
+        """Checks whether labels are related to the inputs in the test set but not in the training set."""
         nothing = self.train < GUESSING_Z * self.chance
         return (
             nothing
@@ -111,7 +111,7 @@ class LabelComparison(Result):
 
     @property
     def noisier(self) -> bool:
-        """Returns whether labels are wrong more often in train than in test, overall or in one class."""
+        """Checks whether training labels are wrong more often than test labels, overall or in one class."""
         return self._overall or (
             _p_value(self.worst_z) * self.classes < SIGNIFICANCE_LEVEL and self.worst_difference > MIN_CLASS_DIFFERENCE
         )
@@ -122,7 +122,7 @@ class LabelComparison(Result):
 
     @property
     def verdict(self) -> str:
-        """Summarizes in one sentence whether train and test have labels of the same quality."""
+        """Says in one sentence whether train and test have labels of the same quality."""
         if self.findings:
             return self.findings[0].message
         if not self.examples:
@@ -131,7 +131,7 @@ class LabelComparison(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings if training labels are unrelated to their inputs, or wrong more often than test labels."""
+        """Reports a problem if training labels are unrelated to their inputs, or wrong more often than test labels."""
         if self.unrelated and self.within is not None:
             evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
@@ -149,7 +149,7 @@ class LabelComparison(Result):
 
 @names_call
 def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
-    """Fits a simple model to train and compares how well it predicts the labels of train and of test.
+    """Fits a simple model to the training set and compares how well it predicts training labels and test labels.
 
     See equations (1) and (2) of the module docstring.
     Integers (n,) are classes; of numbers only the relation to the inputs is compared.
@@ -192,9 +192,7 @@ def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
 
 
 def _sketch(rows: Tensor, seed: int) -> Tensor:
-    """Clips outliers and projects rows to at most `SKETCH_DIRECTIONS` random directions, which approximately keeps
-    distances.
-    """
+    """Clips outliers and projects long rows to a few random directions, which approximately preserves distances."""
     if rows.shape[1] <= SKETCH_DIRECTIONS:
         return (
             rows.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS)
@@ -219,8 +217,8 @@ def _table(y: Tensor, seed: int) -> Tensor:
 
 
 def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
-    """Returns the fraction of the targets' variance that predictions explain, and the standard deviation of this under
-    chance.
+    """Returns the fraction of the targets' variance that predictions explain, and its standard deviation for unrelated
+    targets.
 
     Without a relation v and the targets are independent, and the mean of n products has a deviation of 1 / sqrt(n) in
     units of both sizes: the share 2 <v, y> - <v, v> is at most <v, y>^2 / <v, v>, which is about chi^2 / n.
@@ -231,8 +229,8 @@ def _score(v: Tensor, table: Tensor) -> tuple[float, float]:
 
 
 def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, float, float, int]:
-    """Compares accuracies on train and test: returns the overall difference with its z-score, and the class with the
-    largest one.
+    """Compares a model's accuracy on train and test: difference with z-score, overall and for the class that differs
+    most.
 
     See equations (2) and (1) of the module docstring.
     """
@@ -254,7 +252,7 @@ def _by_class(right: Tensor, code: Tensor, n: int) -> tuple[float, float, int, f
 
 
 def _root(a: Tensor, b: Tensor) -> float:
-    """Returns a z-score for the difference of two accuracies: the signed root of the likelihood-ratio statistic.
+    """Returns a z-score for the difference between two accuracies, from a likelihood-ratio test.
 
     See equation (1) of the module docstring.
     """

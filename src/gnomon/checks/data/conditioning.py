@@ -27,8 +27,8 @@ __all__ = ["InputConditioning", "input_conditioning"]
 
 @dataclass(frozen=True, slots=True)
 class InputConditioning(Result):
-    """Result: the condition numbers of least squares for the original and for the standardized inputs, without constant
-    columns.
+    """Result: condition numbers of least squares for the original and the standardized inputs, which set the training
+    time.
     """
 
     before: float
@@ -43,13 +43,13 @@ class InputConditioning(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether standardizing the inputs would speed up training."""
+        """Says in one sentence whether standardizing the inputs would speed up training."""
         if self.speedup < 2:
             return f"Standardizing would hardly help: the condition number is {self.before:.3g}."
         return f"Standardize the inputs: gradient descent then needs about {self.speedup:.3g} times fewer steps."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the condition number before and after standardizing."""
+        """Plots the condition number of least squares before and after standardizing the inputs."""
         bars = Bars("condition number", ("original", "standardized"), (self.before, self.after))
         return (Plot("Conditioning of the inputs", (bars,), Axis("condition number", log=True), caption=self.verdict),)
 

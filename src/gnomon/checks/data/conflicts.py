@@ -1,4 +1,4 @@
-"""Finds equal inputs with different labels, which no network can all classify correctly.
+"""Finds equal inputs with different labels; no network can classify all of them correctly.
 
     least error = (1 / n) sum over groups of equal inputs of (size - count of the most frequent label)          (1)
 
@@ -43,7 +43,9 @@ DISAGREEMENT_Z = 4.0
 
 @dataclass(frozen=True, slots=True)
 class LabelConflicts(Result):
-    """Result: groups of equal examples with different labels (as indices), and the smallest possible error rate."""
+    """Result: groups of equal examples with different labels (as indices), and the smallest error rate that they
+    allow.
+    """
 
     groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
     examples: int
@@ -52,12 +54,14 @@ class LabelConflicts(Result):
 
     @property
     def share(self) -> float:
-        """Returns the fraction of examples that have an equal example with another label."""
+        """Returns the fraction of examples that have a copy with another label."""
         return sum(map(len, self.groups)) / max(1, self.examples)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence how many examples have a copy with another label, and which accuracy this still
+        allows.
+        """
         if not self.groups:
             return "No two equal examples have different labels."
         numbers = f"{self.share:.1%} of the examples have a copy with another label"
@@ -65,7 +69,7 @@ class LabelConflicts(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a problem if copies of an example have different labels; only a warning for tables with few distinct
+        """Reports a problem if copies of an example have different labels; only a warning for tables with few distinct
         rows.
         """
         if self.share < MIN_CONFLICT_SHARE:
@@ -107,7 +111,7 @@ def label_conflicts(data: Any) -> LabelConflicts:
 
 
 def _is_contradicted(groups: list[list[int]], labels: list[Any]) -> bool:
-    """Returns whether equal examples have equal labels significantly less often than random pairs do.
+    """Checks whether equal examples have equal labels significantly less often than random pairs of examples do.
 
     See equation (2) of the module docstring.
     """

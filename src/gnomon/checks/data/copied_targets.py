@@ -24,7 +24,7 @@ MIN_VALUES = 3
 
 
 def copied_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if integer targets equal the integer inputs at every position.
+    """Reports a problem if integer targets equal the integer inputs at nearly every position.
 
     See equation (1) of the module docstring.
     This is a count, so chance raises no false alarm.

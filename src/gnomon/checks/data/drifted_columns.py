@@ -1,4 +1,4 @@
-"""Names the table columns whose distribution differs between train and test.
+"""Finds the columns of a table whose distribution differs between train and test.
 
 For each column, with the empirical distribution functions F of n training and G of m test values,
 
@@ -38,7 +38,7 @@ MAX_COLUMNS = 500
 def drifted_column_findings(
     x: Inputs, x_test: Inputs, *, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding that names the columns whose distribution differs between train and test.
+    """Reports the columns of a table whose distribution differs between train and test.
 
     See equation (1) of the module docstring.
     False alarms: at most 1e-5 by the bound (1) and a union bound.
@@ -74,7 +74,8 @@ def drifted_column_findings(
 
 
 def _largest_difference(a: Float[Tensor, " n"], b: Float[Tensor, " m"]) -> Tensor:
-    """Returns the Kolmogorov-Smirnov statistic of two samples: the largest difference of their distribution functions.
+    """Returns the Kolmogorov-Smirnov statistic of two samples: the largest difference between their distribution
+    functions.
 
     See equation (1) of the module docstring.
     """

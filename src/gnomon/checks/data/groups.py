@@ -47,7 +47,7 @@ MAX_TRAIN_EXAMPLES = 8000
 def group_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if examples of one group (such as a patient) are in train and test, and groups share labels.
+    """Reports a problem if examples of one group, such as a patient, are in train and test, and groups share labels.
 
     See equations (1) and (2) of the module docstring.
     ``y`` and ``y_test`` are classes (n,). ``x`` are all training examples.

@@ -29,8 +29,7 @@ MOST_VALUES = 20000
 
 
 def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
-    """Tests whether labels depend on the inputs: compares their fit to a kernel with shuffled labels; None if all
-    inputs are equal.
+    """Tests whether labels depend on the inputs: labels must fit a kernel of the inputs better than shuffled labels do.
 
     Targets of many columns, such as pixels, are summed up at random in `MAX_TARGET_COLUMNS` of them: the test stays
     one of level
@@ -49,7 +48,7 @@ def label_input_test(x: Inputs, y: Tensor, *, seed: int) -> LabelTest | None:
 
 
 def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
-    """Returns a kernel matrix of the inputs: the sum of the kernel over all input tensors, real features standardized.
+    """Computes a similarity matrix (kernel) of the examples, summed over all input tensors.
 
     See equation (1) of the module docstring.
     Cost: n^2 d.
@@ -77,8 +76,8 @@ def _gaussian(flat: Tensor) -> Tensor:
 
 
 def _equal(flat: Tensor) -> Tensor:
-    """Returns a kernel of integer inputs: the fraction of positions with equal entries, plus shared values at any
-    position.
+    """Computes a similarity matrix of integer inputs such as tokens: equal entries at the same position, plus shared
+    entries.
     """
     same = torch.stack([(flat == row).double().mean(1) for row in flat])
     values, codes = flat.unique(return_inverse=True)

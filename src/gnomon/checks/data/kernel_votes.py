@@ -86,7 +86,7 @@ def _kernel(a: Tensor, b: Tensor, scale: float) -> Tensor:
 
 
 def _ridge(kernel: Tensor, table: Tensor) -> float:
-    """Returns the ridge penalty with the smallest leave-one-out error.
+    """Chooses the ridge penalty of kernel regression with the smallest leave-one-out error.
 
     See equation (2) of the module docstring.
     """

@@ -51,7 +51,7 @@ MAX_COLUMNS = 500
 def leaked_target_findings(
     x: Inputs, y: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if one column of a table alone predicts the target (almost) perfectly.
+    """Reports a column of a table that alone predicts the target perfectly or almost perfectly.
 
     See equations (1) and (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
@@ -87,7 +87,7 @@ def leaked_target_findings(
 
 
 def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> Float[Tensor, " p"]:
-    """Returns the rank correlation of each column with the target.
+    """Returns the rank correlation of each column of a table with the target.
 
     See equation (1) of the module docstring.
     """
@@ -100,7 +100,8 @@ def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> F
 
 
 def _class_scores(table: Float[Tensor, "n p"], y: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns for each column the accuracy of choosing the nearest class mean, and its variance between classes.
+    """Returns for each column how well it alone separates the classes: accuracy of the nearest class mean, and variance
+    explained.
 
     See equation (2) of the module docstring.
     """

@@ -65,7 +65,7 @@ EXAMPLES_FOR_BITS = 4000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataLeaks(Result):
-    """Result: test examples with an exact or near copy in train, and the number expected by chance.
+    """Result: number of test examples with an exact or near copy in the training set, and number expected by chance.
 
     ``copies`` are pairs (number in test, number in train) of the examples that were found, ``p_exact`` and ``p_near``
     the p-values (2), ``rich`` whether rows are long enough that no two are equal by chance.
@@ -82,18 +82,18 @@ class DataLeaks(Result):
 
     @property
     def share(self) -> float:
-        """Returns the fraction of the checked test examples that have an exact or near copy in train."""
+        """Returns the fraction of the checked test examples that have an exact or near copy in the training set."""
         return len(self.copies) / max(1, self.test)
 
     @property
     def has_leak(self) -> bool:
-        """Returns whether there are significantly more copies than chance explains."""
+        """Checks whether the test set contains significantly more copies of training examples than chance explains."""
         by_chance = self.p_exact >= SIGNIFICANCE_LEVEL and self.p_near >= SIGNIFICANCE_LEVEL
         return not by_chance or (self.rich and self.exact >= 2 and self.exact / self.test >= MIN_LEAKED_SHARE)
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence how many test examples are copies of training examples."""
         if not self.has_leak:
             known = f"; {self.exact} have an exact copy in train, which chance explains" if self.exact else ""
             return f"No test example is a copy of a training example{known}."
@@ -102,8 +102,8 @@ class DataLeaks(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding if test examples are also in train; only a warning if train contains as many copies
-        itself.
+        """Reports a problem if test examples are also in train; only a warning if train repeats its own examples as
+        often.
         """
         if not self.has_leak:
             return ()
@@ -157,8 +157,7 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
 
 
 def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple[int, int]], float]:
-    """Returns test examples that are slightly changed copies of training examples, by the distance ratio, with a
-    p-value.
+    """Finds test examples that are slightly changed copies of training examples, by distances to nearest neighbors.
 
     See equation (1) of the module docstring.
     """
@@ -192,7 +191,8 @@ def _ratio(distances: Tensor) -> Tensor:
 
 
 def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
-    """Returns the p-value of Fisher's exact test, for c of m examples in one group and c0 of n in the other.
+    """Returns the p-value of Fisher's exact test that something is more frequent in one group (c of m) than in another
+    (c0 of n).
 
     Cost: at most m terms.
 
@@ -206,14 +206,14 @@ def fisher_p_value(c: int, m: int, c0: int, n: int) -> float:
 
 
 def _log_choose(n: int, k: Tensor) -> Tensor:
-    """Returns the logarithm of the binomial coefficient (n over k); minus infinity if k > n."""
+    """Returns the logarithm of the binomial coefficient "n choose k"; minus infinity if k > n."""
     k = k.double()
     value = lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma((n - k).clamp_min(0) + 1)
     return torch.where((k < 0) | (k > n), -torch.inf, value)
 
 
 def _draw(data: Any, seed: int) -> tuple[Inputs, Tensor]:
-    """Returns all inputs, or a random sample of `MAX_TRAIN_EXAMPLES`, with their indices."""
+    """Returns a random sample of the inputs with their indices, or all inputs if there are few."""
     given = data if isinstance(data, AbstractSource) else source(data)
     index = stratified_sample(len(given), None, MAX_TRAIN_EXAMPLES, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

@@ -1,4 +1,4 @@
-"""Finds targets for which the loss is unbounded below, such as class indices in binary cross-entropy.
+"""Finds targets for which the loss can fall without limit, such as class indices in binary cross-entropy.
 
 Binary cross-entropy is made for targets in [0, 1]. With output f (a logit) and target y it is
 
@@ -43,7 +43,7 @@ RANGES = ((0.0, 1.0), (0.0, torch.inf))
 def unbounded_loss_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if the loss is unbounded below for these targets but not for valid ones.
+    """Reports a problem if the loss can fall without limit for these targets but not for valid ones.
 
     See equation (1) of the module docstring.
     These are values of the loss, so chance raises no false alarm.
@@ -81,7 +81,7 @@ def _finding(y: Tensor, outside: Tensor, low: float, high: float) -> Finding:
 
 
 def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor) -> bool:
-    """Returns whether the loss accepts the targets and is bounded below for large outputs.
+    """Checks whether the loss accepts the targets and stays bounded below as outputs grow.
 
     ``away`` has 1 or -1 for targets above or below the range, and 0 for others.
     """
@@ -94,7 +94,7 @@ def _has_minimum(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tens
 
 
 def _is_negative_only(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y: Tensor, inside: Tensor) -> bool:
-    """Returns whether the loss becomes very negative with the given targets, but never with targets in the valid range.
+    """Checks whether the loss becomes very negative with the given targets, but never with targets in the valid range.
 
     A loss that cuts its outputs at the ends of their range has a minimum, but not at the targets.
     """
@@ -106,7 +106,7 @@ def _is_negative_only(loss: Callable[[Tensor, Tensor], Tensor], away: Tensor, y:
 
 
 def _value(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor) -> float | None:
-    """Returns the loss, or None if it does not accept these outputs or targets, or is not finite."""
+    """Evaluates a loss; returns None if the loss raises an error or is not finite."""
     try:
         with torch.no_grad():
             value = float(loss(outputs, y).double().mean())

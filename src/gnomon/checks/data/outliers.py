@@ -1,4 +1,4 @@
-"""Finds a few rows of a table with values far outside the range of all others.
+"""Finds a few rows of a table with values far outside the range of all other rows.
 
 For each column, z = |x - median| / (interquartile range), sorted. The r largest values are outliers if
 
@@ -38,7 +38,7 @@ MAX_COLUMNS = 2000
 
 
 def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding for rows with values far outside the range of all other rows.
+    """Reports rows of a table with values far outside the range of all other rows.
 
     See equation (1) of the module docstring.
     False alarms: none of 280 columns of 1,000 normal, lognormal, exponential, Student (3) and rounded numbers.
@@ -76,8 +76,8 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
 
 
 def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
-    """Returns a column's median, the distance from it beyond which values are outliers, and how far they are from the
-    rest.
+    """Finds the limit beyond which values of a column are outliers; returns the median, the limit, and the gap to other
+    values.
     """
     if not bool(column.isfinite().all()):
         return None

@@ -1,4 +1,4 @@
-"""Finds classes whose training examples have the label of another class.
+"""Finds classes whose training examples are mostly labeled as another class.
 
 A simple model (kernel regression) is fitted to the training labels and predicts test examples. A second one is fitted
 to the test labels alone and predicts each test example from the others. For test examples of class a,
@@ -56,7 +56,7 @@ EXAMPLES_PER_FIT = 1000
 def relabeled_class_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if most training examples of one class have another class's label.
+    """Reports a problem if most training examples of one class have the label of another class.
 
     See equation (1) of the module docstring.
     False alarms: none of 30 data sets with separate or overlapping classes.
@@ -98,7 +98,7 @@ def relabeled_class_findings(
 
 
 def _renumbered_classes(by_train: Tensor, y_test: Tensor, often: list[int]) -> tuple[Finding, ...]:
-    """Returns a finding if each test class is called by one other number, all of them different; equation (2)."""
+    """Reports a problem if classes have different numbers in train and test, such as 0 and 1 exchanged."""
     called = {}
     for a in often:
         of = by_train[y_test == a]

@@ -31,7 +31,7 @@ FEW_DISTINCT_SHARE = 0.5
 
 
 def repeated_row_findings(x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if many training examples are exact copies of others.
+    """Reports a problem if many training examples are exact copies of others.
 
     See equation (1) of the module docstring.
     This is a count, so chance raises no false alarm.

@@ -1,4 +1,4 @@
-"""Compares a forecast with repeating one of its inputs, such as the last value of the window.
+"""Compares a forecast with a trivial one: repeating one of the inputs, such as the last value of the time window.
 
     e_j = mean (y - x_j)^2 / var(y),    e = mean (y - f)^2 / var(y)    on test examples                       (1)
 
@@ -38,7 +38,7 @@ MIN_NOISE = 1e-4
 
 
 def repeated_value_findings(x: Inputs, y: Tensor, errors: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if a network does not beat repeating one of its inputs, equation (1).
+    """Reports a problem if a network does not forecast better than repeating one of its inputs.
 
     ``errors`` are the squared errors of the network over the variance of the targets, one for each test example.
     Cost: a pass over the inputs.

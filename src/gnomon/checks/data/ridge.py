@@ -1,4 +1,4 @@
-"""Leave-one-out ridge regression, the simple model used as a baseline.
+"""Leave-one-out ridge regression, the simple model that several checks use as a baseline.
 
 With the features F of the examples that it is fitted to, and their targets y, both centered,
 
@@ -29,8 +29,8 @@ RIDGES = torch.logspace(-6, 0, 7, dtype=torch.float64)
 def leave_one_out_ridge_predictions(
     features: Float[Tensor, "n d"], table: Float[Tensor, "n k"], index: Int[Tensor, " m"]
 ) -> Float[Tensor, "n k"]:
-    """Fits ridge regression to the examples of ``index``; returns leave-one-out predictions for these and plain ones
-    for others.
+    """Fits ridge regression to some examples; returns leave-one-out predictions for them and normal predictions for the
+    others.
 
     See equation (1) of the module docstring.
     Hypotheses: as above.

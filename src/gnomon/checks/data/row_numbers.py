@@ -1,4 +1,4 @@
-"""Finds columns of row numbers, and tests whether they reveal the target (sorted data).
+"""Finds columns of row numbers, and tests whether row numbers predict the target because the data are sorted.
 
 Row numbers of train and test together are the terms of an arithmetic progression, each at most once:
 
@@ -47,7 +47,7 @@ MAX_COLUMNS = 500
 def row_number_findings(
     x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, classes: int, names: Sequence[str] = ()
 ) -> tuple[Finding, ...]:
-    """Returns a finding if a column of row numbers alone predicts the target.
+    """Reports a column of row numbers that alone predicts the target.
 
     See equations (1) and (2) of the module docstring.
     ``y`` are classes (n,), or numbers (n,) or (n, 1) if ``classes`` is 0.
@@ -83,7 +83,7 @@ def row_number_findings(
 
 
 def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
-    """Returns whether the values are distinct terms of one arithmetic progression, as row numbers are.
+    """Checks whether the values of a column are distinct and evenly spaced, as row numbers are.
 
     See equation (1) of the module docstring.
     """
@@ -97,8 +97,8 @@ def _numbers_rows(column: Float[Tensor, " n"]) -> bool:
 
 
 def _saved_by_nearest(own: Tensor, y: Tensor, test: Tensor, y_test: Tensor, classes: int) -> tuple[float, float]:
-    """Returns how much of the guessing error is avoided by copying the target of the nearest row number, and its
-    z-score.
+    """Tests whether row numbers predict the target: copies the target of the nearest row, and compares the error with
+    guessing.
 
     See equation (2) of the module docstring.
     """

@@ -45,7 +45,7 @@ MAX_COLUMNS = 100
 
 
 def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding if rows are sorted by their target (1), or if a column or the target drifts (2).
+    """Reports a problem if rows are sorted by their target, or if a column or the target drifts along the rows.
 
     ``in_order`` says that training takes the rows in this order, which makes sorted rows a problem.
     False alarms: 0 of 400 shuffled tables.
@@ -78,7 +78,9 @@ def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[
 
 
 def _is_sorted(target: Tensor) -> bool:
-    """Returns whether neighbors nearly always have the same class (1), or numbers rise or fall with the row (2)."""
+    """Checks whether targets are sorted: neighboring rows nearly always have the same class, or numbers rise or fall
+    steadily.
+    """
     if target.is_floating_point():
         return abs(_correlation(target.double())) > MIN_SORTED_CORRELATION
     shares = torch.bincount(target - target.min()).double() / len(target)
@@ -90,7 +92,7 @@ def _is_sorted(target: Tensor) -> bool:
 
 
 def _correlation(column: Tensor) -> float:
-    """Returns the rank correlation of a column with the number of the row (2); 0 for a constant column."""
+    """Returns the rank correlation of a column with the row number; 0 for a constant column."""
     n = len(column)
     values, places = column.unique(return_inverse=True)
     if len(values) < 2:

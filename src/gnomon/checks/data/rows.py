@@ -1,4 +1,4 @@
-"""Converts examples made of any tensors to rows of numbers, so that checks can compare examples.
+"""Converts examples made of any tensors to rows of numbers, so that checks can measure distances between examples.
 
 Real inputs are flattened; a table (n, p) is divided by the spread of each column, so that no unit of measurement
 decides what is near. Integers, such as tokens, become sums of random signs, one for each pair of position and value,
@@ -40,7 +40,7 @@ ROWS_PER_TILE = 4096
 
 
 def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """Converts each example (any tensors) to one row of float32 numbers.
+    """Converts each example (one or several tensors of any shape) to one row of float32 numbers.
 
     Cost: a copy of the inputs; for integers 2 `SIGNS_PER_VALUE` numbers for each example.
 
@@ -62,7 +62,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
 
 
 def joint_example_rows(x: Inputs, x_test: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
-    """Converts training and test examples to rows of numbers on the same scale, training examples first.
+    """Converts training and test examples to rows of numbers on the same scale; training examples come first.
 
     Cost: the same as `example_rows`, and a check that both have one shape and finite numbers.
 
@@ -79,9 +79,7 @@ def joint_example_rows(x: Inputs, x_test: Inputs, *, seed: int = 0) -> Float[Ten
 
 
 def _code(flat: Tensor, seed: int) -> Tensor:
-    """Converts integer inputs to real features: random signs for each value, summed over positions with and without
-    position signs.
-    """
+    """Converts integer inputs such as tokens to real numbers whose distances reflect how many entries differ."""
     _, code = torch.unique(flat, return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     values = 2.0 * torch.randint(0, 2, (int(code.max()) + 1, SIGNS_PER_VALUE), generator=generator) - 1
@@ -132,7 +130,7 @@ def bits_per_example(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """Returns the rows of x (at most ``width / 2`` random projections of them) and ``width`` random ReLU features.
+    """Returns random ReLU features of each row, next to the row itself or random projections of it.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].
@@ -154,7 +152,7 @@ def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Fl
 def nearest_distances(
     x: Float[Tensor, "n p"], queries: Float[Tensor, "m p"], *, own_rows: Tensor | None = None, seed: int = 0
 ) -> tuple[Float[Tensor, "m 2"], Tensor]:
-    """Returns for each row of ``queries`` its distances to the two nearest rows of x, and the index of the nearest one.
+    """Returns for each row of ``queries`` the distances to the two nearest rows of x, and the index of the nearest row.
 
     ``own_rows`` holds the number of each query within x, so that no row is its own neighbor. Neighbors are among four
     candidates that are nearest in a random sketch of `SKETCH_DIMENSIONS` dimensions.

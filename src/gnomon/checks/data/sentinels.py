@@ -1,4 +1,4 @@
-"""Finds numbers that stand for "missing" in a table, such as -999, 9999, or -1 in a column of other values.
+"""Finds numbers that stand for "missing" in a table, such as -999, 9999, or -1 among larger values.
 
 For each column, v is its smallest or largest value and the rest are all other values:
 
@@ -47,7 +47,7 @@ MAX_COLUMNS = 2000
 
 
 def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding for the column whose code for missing values (such as -999) is the most extreme.
+    """Reports the table column whose code for missing values, such as -999, is the most extreme.
 
     See equation (1) of the module docstring.
     False alarms: none of 280 columns of normal, lognormal, exponential, Student (3), rounded and counted numbers.
@@ -75,8 +75,8 @@ def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding,
 
 
 def _code(column: Float[Tensor, " n"]) -> tuple[float, int, float, float, float] | None:
-    """Returns the number that codes missing values in a column (such as -999), with its count and gap; None if there is
-    none.
+    """Finds a number that marks missing values in a column, such as -999; returns it with its count and its gap to
+    other values.
     """
     values, counts = column.unique(return_counts=True)
     if len(values) <= MIN_OTHER_VALUES or not bool(values.isfinite().all()):

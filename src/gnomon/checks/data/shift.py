@@ -1,4 +1,4 @@
-"""Tests whether train and test have the same distribution: a classifier should not be able to distinguish them.
+"""Tests whether train and test have the same distribution, by training a classifier to distinguish them.
 
 The classifier is ridge regression on random features, fitted to half of both sets and scored on the other half. With
 k held-out examples of each set and the scores s,
@@ -80,8 +80,8 @@ MAX_AUGMENTATION_SPREAD = 2.0
 
 @dataclass(frozen=True, slots=True)
 class DataShift(Result):
-    """Result: how well a classifier distinguishes train from test, the difference of class frequencies, unusual test
-    examples.
+    """Result: how well a classifier distinguishes train from test, the difference of class frequencies, and unusual
+    test examples.
 
     See equations (1) and (2) of the module docstring.
     ``examples`` are the numbers of scored examples in each set; with fewer than 30 no result is given, and ``strange``
@@ -98,19 +98,17 @@ class DataShift(Result):
 
     @property
     def inputs_shifted(self) -> bool:
-        """Returns whether the inputs of train and test differ enough to matter, for another reason than
-        augmentation.
-        """
+        """Checks whether the inputs of train and test differ enough to matter, for another reason than augmentation."""
         return self.p_value < SIGNIFICANCE_LEVEL and self.auc >= MIN_AUC and not self.augmented
 
     @property
     def classes_shifted(self) -> bool:
-        """Returns whether the class frequencies of train and test differ enough to matter."""
+        """Checks whether the class frequencies of train and test differ enough to matter."""
         return self.p_classes < SIGNIFICANCE_LEVEL and self.classes >= MIN_TOTAL_VARIATION
 
     @property
     def has_strange(self) -> bool:
-        """Returns whether significantly many test examples are far from all training examples of their class."""
+        """Checks whether significantly many test examples are far from all training examples of their class."""
         return (
             self.strange is not None
             and self.strange.p_value < UNUSUAL_SIGNIFICANCE_LEVEL
@@ -119,12 +117,12 @@ class DataShift(Result):
 
     @property
     def shifted(self) -> bool:
-        """Returns whether inputs or class frequencies differ between train and test, or test examples are unusual."""
+        """Checks whether inputs or class frequencies differ between train and test, or test examples are unusual."""
         return self.inputs_shifted or self.classes_shifted or self.has_strange
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence whether train and test have the same distribution."""
         if not self.examples:
             return "There are not enough examples to compare train and test."
         if self.inputs_shifted:
@@ -146,7 +144,7 @@ class DataShift(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a problem if the distribution of test differs strongly from train, a warning if it differs a
+        """Reports a problem if the distribution of test differs strongly from train, and a warning if it differs a
         little.
         """
         found = []
@@ -207,7 +205,9 @@ def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
 
 
 def _changes(data: AbstractSource, index: Tensor) -> bool:
-    """Returns whether reading the same examples twice gives different inputs (augmentation); False for streams."""
+    """Checks whether reading the same examples twice gives different inputs, as with augmentation; False for
+    streams.
+    """
     if isinstance(getattr(data, "source", data), StreamingSource):
         return False
     one, two = (example_hashes(data.at(index[:REREAD_EXAMPLES]).x) for _ in range(2))
@@ -215,8 +215,8 @@ def _changes(data: AbstractSource, index: Tensor) -> bool:
 
 
 def _of_one_size(x: Inputs, of: Inputs) -> bool:
-    """Returns whether the means and standard deviations of two sets differ so little that augmentation may be the
-    reason.
+    """Checks whether two sets of inputs have similar means and standard deviations, so that augmentation may explain
+    differences.
     """
     for a, b in zip(tensors(x), tensors(of), strict=True):
         if a.is_floating_point():
@@ -227,7 +227,7 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
 
 
 def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
-    """Trains a classifier to distinguish the first k rows from the others; returns its held-out AUC and the number of
+    """Trains a classifier to distinguish the first k rows from the others; returns its held-out AUC and number of
     held-out rows.
 
     See equation (1) of the module docstring.
@@ -248,7 +248,8 @@ def _classifier_auc(x: Tensor, k: int, seed: int) -> tuple[float, int]:
 
 
 def _classes(y: Tensor | None, of: Tensor | None) -> tuple[float, float]:
-    """Returns the total variation distance of the class frequencies of two sets, and the p-value of Pearson's test.
+    """Compares the class frequencies of two sets: returns the total variation distance and the p-value of a chi-squared
+    test.
 
     See equation (2) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Says how test inputs differ from training inputs: in mean, in spread, or in roughness.
+"""Describes how test inputs differ from training inputs: in mean, in standard deviation, or in roughness.
 
 For each example
 
@@ -49,7 +49,9 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class ShiftDescription(Record):
-    """The statistic of the inputs that differs most, with its means in train and test, and the usual reason."""
+    """The statistic of the inputs (such as the mean) that differs most between train and test, with its values and a
+    usual reason.
+    """
 
     name: str
     train: float
@@ -58,7 +60,7 @@ class ShiftDescription(Record):
 
 
 def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
-    """Returns the statistic of the inputs that differs most between train and test; None if none differs clearly.
+    """Finds the statistic of the inputs that differs most between train and test; None if none differs clearly.
 
     See equation (1) of the module docstring.
     Cost: a few moments of all examples.
@@ -79,7 +81,7 @@ def describe_shift(train: Inputs, test: Inputs) -> ShiftDescription | None:
 
 
 def class_cue_findings(train: Inputs, y: Tensor, test: Inputs, y_test: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if a statistic of the inputs, such as brightness, depends on the class in train but not in
+    """Reports a problem if a statistic of the inputs, such as brightness, depends on the class in train but not in
     test.
 
     See equation (1) of the module docstring.
@@ -130,9 +132,7 @@ def _of(x: Tensor) -> dict[str, Float[Tensor, " n"]]:
 
 
 def _separation(a: Tensor, b: Tensor) -> float:
-    """Returns how well a number separates two groups: the fraction of pairs in the more frequent order, from 0.5 to 1
-    (AUC).
-    """
+    """Returns how well a number separates two groups (AUC): 0.5 for no separation, 1 for perfect separation."""
     ordered = b.sort().values
     below = torch.searchsorted(ordered, a).double().mean() / len(b)
     above = torch.searchsorted(ordered, a, right=True).double().mean() / len(b)
@@ -141,7 +141,7 @@ def _separation(a: Tensor, b: Tensor) -> float:
 
 
 def _share_between_classes(values: Tensor, y: Tensor) -> float:
-    """Returns the fraction of the variance that is between classes, corrected for chance."""
+    """Returns the fraction of a number's variance that the classes explain, corrected for chance."""
     kinds_, code = y.cpu().flatten().unique(return_inverse=True)
     n, k = len(values), len(kinds_)
     values = values.cpu()

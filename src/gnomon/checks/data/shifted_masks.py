@@ -40,7 +40,7 @@ MIN_RATIO = 1.5
 
 
 def shifted_mask_findings(x: Inputs, y: Shaped[Tensor, "n *shape"]) -> tuple[Finding, ...]:
-    """Returns a finding if segmentation masks fit their images far better after a shift by some pixels.
+    """Reports a problem if segmentation masks fit their images far better after a shift by some pixels.
 
     See equation (1) of the module docstring.
     False alarms: none in 200 sets of aligned masks (a full test).
@@ -75,7 +75,7 @@ def shifted_mask_findings(x: Inputs, y: Shaped[Tensor, "n *shape"]) -> tuple[Fin
 
 
 def _share_between_classes(image: Tensor, code: Tensor, classes: int) -> float:
-    """Returns the fraction of the image variance that the mask's classes explain, without pixels lost by the shift.
+    """Returns the fraction of the image's variance that the mask's classes explain; leaves out a margin of pixels.
 
     See equation (1) of the module docstring.
     """

@@ -1,4 +1,4 @@
-"""Finds test inputs that were standardized by their own mean and standard deviation instead of the training set's.
+"""Finds test inputs that were standardized with their own mean and standard deviation instead of the training set's.
 
 Standardized by the statistics of the training set, a column of m test examples has a mean of about 1 / sqrt(m) and a
 deviation that differs from one by about 1 / sqrt(2 m). By its own statistics both are exact.
@@ -30,7 +30,7 @@ ROUNDING_OF_MOMENTS = 1e-4
 
 
 def standardized_alone_findings(test: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if every column of the test inputs (n, k) has exactly mean 0 and standard deviation 1.
+    """Reports a problem if every column of the test inputs has exactly mean 0 and standard deviation 1.
 
     Chance raises no false alarm.
     Cost: two moments.

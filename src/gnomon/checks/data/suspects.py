@@ -71,7 +71,7 @@ MAX_ERROR_RATE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuspectLabels(Result):
-    """Result: examples ranked by how likely their labels are wrong, and the estimated rate of wrong labels.
+    """Result: examples ranked by how likely their labels are wrong, and the estimated fraction of wrong labels.
 
     ``ranked`` are numbers of examples, the most suspect first, ``margins`` are the margins of all examples in their
     order, ``votes`` the class that each example's neighbors have, ``floor`` is (2) with its interval, ``accuracy`` the
@@ -97,14 +97,16 @@ class SuspectLabels(Result):
 
     @property
     def noisy(self) -> bool:
-        """Returns whether labels are wrong at random: also if neighbors clearly agree, about as often as elsewhere."""
+        """Checks whether labels are wrong at random: they contradict similar examples even if these clearly agree with
+        each other.
+        """
         saved = self.accuracy > self.guess + MIN_SAVED_ERRORS * (1 - self.guess)
         known = len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE and saved and self.floor < MAX_ERROR_RATE
         return self.distances and known and self.interval.low > MIN_NOISE_RATE and self.evenness < MAX_EVENNESS
 
     @property
     def unrelated(self) -> bool:
-        """Returns whether the labels of similar examples predict a label no better than guessing."""
+        """Checks whether the labels of similar examples predict a label no better than guessing."""
         deviation = (self.guess * (1 - self.guess) / max(1, len(self.ranked))) ** 0.5
         return (
             len(self.ranked) >= MIN_EXAMPLES_FOR_NOISE_RATE
@@ -114,7 +116,7 @@ class SuspectLabels(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence which fraction of the labels contradicts similar examples."""
         if not self.ranked:
             return "There are not enough examples to find wrong labels."
         rate = f"{self.floor:.1%} of the labels contradict similar examples that clearly agree with each other"
@@ -122,8 +124,8 @@ class SuspectLabels(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns findings if many labels are wrong (with the most suspicious examples) or labels are unrelated to the
-        inputs.
+        """Reports a problem if many labels are wrong, with the most suspicious examples, or if labels are unrelated to
+        the inputs.
         """
         if self.unrelated:
             shares = (
@@ -143,7 +145,9 @@ class SuspectLabels(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots a histogram of how well labels agree with their neighbors' labels; suspicious ones are on the left."""
+        """Plots a histogram of how well labels agree with the labels of similar examples; suspicious labels are on the
+        left.
+        """
         marks = (Histogram.of("examples", self.margins),) if self.ranked else ()
         words = "A value below zero means that the neighbors of the example have a different class."
         return (
@@ -160,7 +164,7 @@ class SuspectLabels(Result):
 
 @names_call
 def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
-    """Ranks examples by how much their label contradicts similar examples, and estimates the rate of wrong labels.
+    """Ranks examples by how much their label contradicts similar examples, and estimates the fraction of wrong labels.
 
     See equations (1) and (2) of the module docstring.
     ``data`` have inputs and classes: a pair, a ``Dataset``, a ``DataLoader``, batches.
@@ -211,7 +215,9 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
 
 
 def _near(x: Inputs, seed: int) -> Tensor:
-    """Converts examples to rows of numbers whose distances find neighbors; clips outliers in table columns."""
+    """Converts examples to rows of numbers, for finding similar examples by distance; clips outliers in table
+    columns.
+    """
     parts = [(example_rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
     return torch.cat(
         [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1

@@ -1,4 +1,4 @@
-"""Compares the targets of train and test: numbers by their distributions, 0/1 labels by their rates.
+"""Compares the targets of train and test: distributions of numbers, or rates of 0/1 labels.
 
 For numbers, the largest difference of the two distribution functions (Kolmogorov and Smirnov),
 
@@ -45,7 +45,7 @@ MIN_RATE_RATIO = 1.5
 
 
 def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *k"]) -> tuple[Finding, ...]:
-    """Returns a finding for the target column whose distribution differs most between train and test.
+    """Reports the target column whose distribution differs most between train and test.
 
     Cost: sorting the targets.
 
@@ -90,16 +90,14 @@ def _rates(a: Tensor, b: Tensor) -> tuple[Finding, ...]:
 
 
 def _far_outside(one: Tensor, other: Tensor) -> float:
-    """Returns the fraction of the first numbers outside the range of the second, extended by its width on both
-    sides.
-    """
+    """Returns the fraction of numbers in ``one`` that are far outside the range of the numbers in ``other``."""
     low, high = float(other.min()), float(other.max())
     width = high - low
     return float(((one < low - width) | (one > high + width)).double().mean()) if width > 0 else 0.0
 
 
 def _difference(one: Tensor, other: Tensor) -> float:
-    """Returns the largest difference of two empirical distribution functions.
+    """Returns the largest difference between the distribution functions of two samples (Kolmogorov-Smirnov statistic).
 
     See equation (1) of the module docstring.
     """

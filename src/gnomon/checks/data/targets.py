@@ -40,7 +40,8 @@ MAX_CLASS_RATIO = 20.0
 
 
 def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
-    """Returns a finding if regression targets should be standardized.
+    """Reports a problem if the scale or the mean of regression targets makes training slow, so that they should be
+    standardized.
 
     See equation (1) of the module docstring.
     Hypotheses: a squared loss and outputs of size one before training.
@@ -67,7 +68,7 @@ def regression_target_findings(y: Float[Tensor, "n *k"]) -> tuple[Finding, ...]:
 
 
 def class_findings(y: Int[Tensor, " n"], classes: int, test: Int[Tensor, " m"] | None = None) -> tuple[Finding, ...]:
-    """Returns findings about classes that are missing, numbered from 1 instead of 0, or much rarer than others.
+    """Reports classes that are missing, numbered from 1 instead of 0, or much rarer than others.
 
     See equation (2) of the module docstring.
     These are counts: false alarms by chance are impossible. ``test`` are the classes of the test examples, if any.

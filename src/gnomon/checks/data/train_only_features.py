@@ -1,4 +1,4 @@
-"""Finds marks in training inputs that reveal the class but are missing from test inputs.
+"""Finds features of training inputs that reveal the class but are constant in test inputs, such as a watermark.
 
 Features that vary in train and are constant in test cannot help on test examples. A linear model on these features
 alone is fitted to the training labels, and predicts each example from the others.
@@ -43,7 +43,7 @@ MAX_NAMED_FEATURES = 6
 def train_only_feature_findings(
     x: Inputs, y: Int[Tensor, " n"], test: Inputs, *, names: tuple[str, ...] = ()
 ) -> tuple[Finding, ...]:  # fmt: skip
-    """Returns a finding if features that are constant in test predict the labels in train.
+    """Reports a problem if features that are constant in test predict the labels in train.
 
     Cost: a linear system with one unknown for each such feature.
 
@@ -81,7 +81,7 @@ def train_only_feature_findings(
 
 
 def _place(index: int, shape: tuple[int, ...]) -> str:
-    """Returns the name of a feature: its index, or channel, row and column in an image."""
+    """Describes in words the position of a feature: its index in a row, or row and column of a pixel in an image."""
     if len(shape) != 3:
         return f"feature {index}"
     _, row, column = (int(i) for i in torch.unravel_index(torch.tensor(index), shape))

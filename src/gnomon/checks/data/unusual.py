@@ -51,7 +51,7 @@ ROWS_PER_TILE = 2000
 
 @dataclass(frozen=True, slots=True)
 class UnusualTestExamples(Result):
-    """Result: how many of the most distant examples (from training examples of their class) are test examples, and how
+    """Result: of the examples farthest from all training examples of their class, how many are test examples, and how
     many chance allows.
 
     ``test`` of the ``farthest`` examples are test examples, where ``expected`` would be chance, at the k of (2) where
@@ -69,7 +69,7 @@ class UnusualTestExamples(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence how many of the most distant examples are test examples, and how many chance allows."""
         near = "training examples of their class" if self.by_class else "training examples"
         who = f"{self.test} of the {self.farthest} examples that are farthest from {near} are test examples"
         return f"{who}; {self.expected:.0f} are expected by chance."
@@ -78,8 +78,8 @@ class UnusualTestExamples(Result):
 def unusual_test_examples(
     x: Float[Tensor, "n p"], y: Tensor | None, x_test: Float[Tensor, "m p"], y_test: Tensor | None, *, seed: int = 0
 ) -> UnusualTestExamples:
-    """Tests whether test examples ``x_test`` are farther from training examples of their class than these are from each
-    other.
+    """Tests whether test examples are farther from training examples of their class than training examples are from
+    each other.
 
     Hypotheses: as stated for the module.
     Reference: [bates2023testing].
@@ -108,7 +108,7 @@ def unusual_test_examples(
 
 
 def _distances(rows: Tensor, y: Tensor | None, n: int, seed: int) -> Tensor:
-    """Returns the distance of each row to the nearest training rows of its class; the first n rows are the training
+    """Returns the distance of each row to the nearest training row of its class; the first n rows are the training
     rows.
     """
     if rows.shape[1] > MAX_EXACT_DIMENSIONS:

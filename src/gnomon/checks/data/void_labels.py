@@ -1,4 +1,4 @@
-"""Finds a label for unknown positions, such as 255 or -100, that the loss treats as a class.
+"""Finds a label that marks unknown positions, such as 255 or -100, but that the loss treats as a class.
 
 Labels of classes are 0, 1, ..., k - 1. A label far above them, or a negative one, means "do not count this position".
 The loss ignores it only with the option ``ignore_index``. Whether it does is seen from the gradient:
@@ -53,7 +53,7 @@ def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
 def void_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the loss treats the label for unknown positions as a class, or rejects it.
+    """Reports a problem if the loss treats the label for unknown positions as a class, or rejects it.
 
     See equation (1) of the module docstring.
     This is read from gradients, so chance raises no false alarm.

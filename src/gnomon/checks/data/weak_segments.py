@@ -1,4 +1,4 @@
-"""Finds parts of a table on which a trained network is much worse: a rule found on one half, tested on the other.
+"""Finds parts of a table on which a trained network is much worse, such as rows whose age is above 60.
 
 On the first half of the test examples, the rule "column j at most t" or "above t" with the largest z-score is chosen,
 
@@ -51,7 +51,7 @@ MAX_COLUMNS = 100
 
 
 def weak_segment_findings(x: Inputs, errors: Float[Tensor, " n"], *, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Returns a finding if test examples in one range of a column have far larger errors, equation (1).
+    """Reports a range of a column in which test examples have far larger errors than elsewhere.
 
     ``errors`` are 1 for wrong answers and 0 for right ones, or squared errors over the variance of the targets.
     False alarms: 0 of 400 tables whose errors do not depend on the columns.
@@ -90,7 +90,9 @@ def weak_segment_findings(x: Inputs, errors: Float[Tensor, " n"], *, names: Sequ
 
 
 def _z(errors: Tensor, inside: Tensor) -> float | None:
-    """Returns the z-score (1); None if a segment is too small or too large."""
+    """Returns a z-score for the difference of mean errors inside and outside of a segment; None if either part is too
+    small.
+    """
     n, m = int(inside.sum()), int((~inside).sum())
     if n < MIN_IN_SEGMENT or m < MIN_IN_SEGMENT or n > MAX_SEGMENT_SHARE * len(errors):
         return None

@@ -1,4 +1,4 @@
-"""Measures how many units of each activation layer are dead or saturated.
+"""Measures how many units of each activation layer are dead (no gradient for any example) or saturated (tiny gradient).
 
     dead        phi'(h) = 0 at every example (relu: never active)                                                (1)
     saturated   |phi'(h)| below 1 % of its maximum, as a share of all units and examples                         (2)
@@ -46,7 +46,7 @@ class UnitActivity(Result):
 
     @property
     def verdict(self) -> str:
-        """Names the layers with the most dead and saturated units."""
+        """Names the layers with the most dead units and the most saturated outputs, in one sentence."""
         one = max(self.dead, key=self.dead.__getitem__)
         two = max(self.saturated, key=self.saturated.__getitem__)
         return (
@@ -55,7 +55,7 @@ class UnitActivity(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fractions of dead units and of saturated outputs for each layer."""
+        """Plots the fractions of dead units and of saturated outputs for each activation layer."""
         names = tuple(self.dead)
         return (
             Plot("Dead units", (Bars("share", names, tuple(self.dead.values())),), Axis("share of units")),
@@ -110,7 +110,9 @@ def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
 
 
 def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
-    """Returns a forward hook that reports a layer's input before the layer changes it in place."""
+    """Returns a forward hook that passes a layer's input to a callback before the layer can change the input in
+    place.
+    """
 
     def hook(_: nn.Module, args: Any) -> None:
         watch(name, own, args[0])
@@ -119,7 +121,7 @@ def _report(watch: ActivationWatcher, name: str, own: nn.Module) -> Any:
 
 
 def _copy(part: nn.Module) -> nn.Module:
-    """Returns a copy of an activation layer with inplace=False."""
+    """Copies an activation layer, with ``inplace=False`` in the copy."""
     own = copy_module(part)
     if hasattr(own, "inplace"):
         setattr(own, "inplace", False)  # noqa: B010  # a plain attribute, not a parameter
@@ -127,7 +129,7 @@ def _copy(part: nn.Module) -> nn.Module:
 
 
 def _slope(function: Callable[[Tensor], Tensor], h: Tensor) -> Tensor:
-    """Returns the absolute slope |phi'| of an activation at each number."""
+    """Returns the absolute derivative of an activation function at each number of a tensor."""
     leaf = h.detach().clone().requires_grad_()
     with torch.enable_grad(), torch._C.DisableTorchFunction():
         (g,) = torch.autograd.grad(function(leaf).sum(), leaf)

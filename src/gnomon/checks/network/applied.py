@@ -1,4 +1,4 @@
-"""Detects which activation (softmax, sigmoid or none) a user's loss applies to the outputs.
+"""Detects whether a user's loss applies softmax, sigmoid or nothing to the network's outputs.
 
 A function says nothing of itself, so it is tried. With outputs f, rows shifted by constants c, and s = 2 y - 1:
 
@@ -35,8 +35,7 @@ Function = Callable[[Tensor, Tensor], Tensor]
 
 
 def implicit_activation_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> str:
-    """Returns the activation that a loss applies to the outputs: "softmax", "sigmoid" or "", tested by its values and
-    gradients.
+    """Detects the activation that a loss applies to the outputs: returns "softmax", "sigmoid", or "" for none.
 
     Hypotheses: as above.
     Reference: [bishop2006pattern].
@@ -62,7 +61,7 @@ def implicit_activation_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> s
 
 
 def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
-    """Returns whether a loss is smallest if the outputs equal the targets, as regression losses are.
+    """Checks whether a loss is smallest if the outputs equal the targets, as regression losses are.
 
     See equation (3) of the module docstring.
     Hypotheses: as above.
@@ -80,8 +79,8 @@ def is_minimal_at_targets(loss: Function, y: Tensor) -> bool:
 
 
 def predictions_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> Callable[[Tensor], Tensor] | None:
-    """Returns the function from outputs to the probabilities that a loss compares with 0/1 targets: sigmoid or
-    identity; None if unknown.
+    """Returns the function (sigmoid or identity) that turns outputs into the probabilities that a binary loss uses;
+    None if unknown.
 
     None if the targets are other numbers or the loss is another one.
     Cost: eight values of the loss and two gradients.
@@ -107,7 +106,8 @@ def predictions_of_loss(loss: Function, outputs: Tensor, y: Tensor) -> Callable[
 
 
 def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
-    """Returns whether the loss applies softmax along an axis: adding a constant along the axis does not change it.
+    """Checks whether a loss applies softmax along a dimension: adding a constant to the outputs must not change the
+    loss.
 
     See equation (1) of the module docstring.
     """
@@ -122,8 +122,7 @@ def _cancels(loss: Function, f: Tensor, y: Tensor, axis: int) -> bool:
 
 
 def _flattens(loss: Function, f: Tensor, y: Tensor) -> bool:
-    """Returns whether the loss applies a sigmoid: its gradient vanishes for large correct outputs, with targets in [0,
-    1].
+    """Checks whether a loss applies a sigmoid: its gradient must vanish for large outputs of the correct sign.
 
     See equation (2) of the module docstring.
     """

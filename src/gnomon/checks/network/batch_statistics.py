@@ -1,4 +1,4 @@
-"""Initializes the running statistics of unused batch norm layers from one batch.
+"""Computes running statistics for batch norm layers that have not seen any data, from one batch.
 
 Before its first batch the running mean is 0 and the running variance 1, so that batch norm does nothing in eval mode.
 Twenty layers of small weights then pass on nothing, though in training each norm divides by the spread of the batch.
@@ -34,8 +34,8 @@ MIN_EXAMPLES = 4
 
 
 def copy_with_batch_norm_statistics(module: nn.Module, x: Inputs) -> nn.Module:
-    """Returns a copy of the module whose unused batch norm layers get the statistics of x; the module itself if there
-    are none.
+    """Copies a module and computes the running statistics of its unused batch norm layers from x; returns a module
+    without any as it is.
 
     See equation (1) of the module docstring.
     Hypotheses: as above.

@@ -1,4 +1,4 @@
-"""Finds layers with too few units to distinguish what the network has to distinguish.
+"""Finds layers with too few units to pass on the information that the outputs need.
 
 A layer with u numbers per example is a bottleneck if u is small compared with the number of outputs and everything
 passes through it: if its outputs are replaced by their mean over the examples, the network gives every example the same
@@ -42,8 +42,7 @@ USUAL_UNITS = 64
 
 
 def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the narrowest layer that all information passes through; deterministic, so no false alarms
-    by chance.
+    """Reports the narrowest layer that all information passes through, if it is too narrow for the number of outputs.
 
     Cost: one forward pass, and one for each narrow layer.
 
@@ -75,7 +74,7 @@ def _is_narrow(width: int, outputs: int) -> bool:
 
 
 def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
-    """Returns, for each layer with weights that runs once, the number of outputs per example."""
+    """Returns the number of outputs per example for each layer with weights that runs once in a forward pass."""
     seen: dict[str, list[int]] = {}
 
     def keep(name: str) -> Any:
@@ -96,7 +95,7 @@ def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
 
 
 def _with_mean_at(module: nn.Module, name: str, x: Inputs) -> Tensor:
-    """Returns the network's outputs if a layer's outputs are replaced by their mean over all examples."""
+    """Runs the network with one layer's outputs replaced by their mean over all examples."""
 
     def hook(_: nn.Module, __: Any, output: Tensor) -> Tensor:
         return output.mean(0, keepdim=True).expand_as(output)

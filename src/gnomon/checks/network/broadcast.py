@@ -24,7 +24,7 @@ __all__ = ["broadcast_findings"]
 
 
 def broadcast_findings(outputs: Tensor, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if a user's loss broadcasts outputs and targets of different shapes against each other.
+    """Reports a problem if a user's loss broadcasts outputs and targets of different shapes against each other.
 
     Cost: two values of the loss.
 

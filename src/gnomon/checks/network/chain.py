@@ -1,4 +1,4 @@
-"""Mean-field theory of a plain chain of layers: ordered or chaotic, and how deep signals and gradients reach."""
+"""Predicts how deep signals and gradients reach in a plain chain of layers, by mean-field theory."""
 
 from math import inf
 from statistics import median
@@ -19,8 +19,8 @@ MIN_ACTIVATIONS = 2
 
 
 def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
-    """Applies mean-field theory to a module with its current weight variances; None unless its layers form a uniform
-    chain.
+    """Predicts how signals and gradients change with depth in a module, by mean-field theory; None unless all layers
+    are equal.
 
     Nor is there any if loops must be compiled first, and that takes more than ``seconds``.
 

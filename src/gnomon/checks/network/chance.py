@@ -1,4 +1,4 @@
-"""Detects outputs that are random or depend on other examples of the batch.
+"""Detects networks whose eval-mode outputs are random, or depend on other examples of the batch.
 
 In eval mode, two passes with different random seeds must agree, and so must a pass over each example alone. If they
 do not agree, dropout is on (``F.dropout(x)`` without ``self.training`` is), or the network mixes examples: an LSTM
@@ -58,7 +58,7 @@ UNIFORM = {"rand", "rand_like"}
 
 
 def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if outputs in eval mode are random, or depend on other examples of the batch.
+    """Reports a problem if a network's outputs in eval mode are random, or depend on other examples of the batch.
 
     Cost: eight forward passes of at most eight examples.
 
@@ -79,7 +79,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
-    """Returns the number of new parameters that the module creates in each forward pass (by mistake).
+    """Returns the number of parameters that the module wrongly creates anew in each forward pass.
 
     Cost: two forward passes.
 
@@ -102,7 +102,7 @@ def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
 
 
 def _samples(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether the network samples by design, such as a VAE, and not because of dropout left on in eval mode."""
+    """Checks whether the network samples by design, such as a VAE, and not because dropout is on in eval mode."""
     with preserve(module, grad=False, seed=0), _Calls() as calls:
         run(module, x)
     if calls.names & ORDERING:
@@ -111,9 +111,7 @@ def _samples(module: nn.Module, x: Inputs) -> bool:
 
 
 class _Calls(TorchFunctionMode):
-    """A torch function mode that records the names of all torch functions that are called; of dropout only if it
-    is on.
-    """
+    """While active, records the names of all torch functions that are called; dropout counts only if it is on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +142,7 @@ def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...
 
 
 def relative_output_distance(a: Tensor, b: Tensor) -> float:
-    """Returns the distance of two output matrices, divided by the first one's spread over examples.
+    """Returns the distance of two output matrices, relative to how much the first varies over examples.
 
     See equation (1) of the module docstring.
     Cost: one pass.
@@ -164,9 +162,7 @@ def relative_output_distance(a: Tensor, b: Tensor) -> float:
 
 
 def _repeat(module: nn.Module, x: Inputs) -> list[Tensor]:
-    """Runs the network several times from the same torch seed; its counters and Python's and numpy's random numbers go
-    on.
-    """
+    """Runs the network several times with the same torch seed, to find other sources of randomness such as numpy."""
     with preserve(module):
         return [_pass(module, x, 0) for _ in range(1 + REPEATED_PASSES)]
 

@@ -1,4 +1,4 @@
-"""Compares a residual network with the differential equation that it discretizes.
+"""Measures how closely a residual network follows the differential equation that its blocks approximate.
 
     h_{t+1} = h_t + f_t(h_t),  t < L:    Euler steps of  dh/ds = f(s, h),  f(t, .) = f_t, straight lines between   (1)
     gap = |h_L - h(L)| / |h_L - h_0|,    h(L) by ``refine`` steps of fourth order in each block                     (2)
@@ -27,8 +27,8 @@ MAX_EXAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class OdeGap(Result):
-    """Result: the distance of a residual network from its limiting differential equation, and the step and change of
-    each block.
+    """Result: how far a residual network is from the differential equation that its blocks approximate, and the change
+    by each block.
 
     See equation (2) of the module docstring.
 
@@ -44,14 +44,14 @@ class OdeGap(Result):
 
     @property
     def verdict(self) -> str:
-        """States how far the network is from its differential equation."""
+        """Says in one sentence how far the residual network is from its differential equation."""
         return (
             f"The {len(self.layers)} blocks agree up to {self.gap:.1%} with the differential equation that they "
             f"discretize; one block changes the state by up to {max(self.steps):.0%} of the state."
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative step of each block, and how much the blocks change from one to the next."""
+        """Plots how much each residual block changes the state, and how much consecutive blocks differ."""
         lines = (
             Line("step", list(range(len(self.steps))), list(self.steps)),
             Line("change of the map", list(range(len(self.changes))), list(self.changes)),
@@ -61,7 +61,7 @@ class OdeGap(Result):
 
 @names_call
 def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
-    """Measures how far a residual network is from the differential equation that its blocks discretize.
+    """Measures how far a residual network is from the differential equation that its blocks approximate.
 
     See equation (2) of the module docstring.
     Blocks are the longest chain of parts that are called one after the other, each on what the last has returned, with
@@ -105,9 +105,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
-    """Solves the differential equation that the blocks discretize, up to s = L, by the fourth-order Runge-Kutta
-    method.
-    """
+    """Solves the differential equation that the residual blocks approximate, by the fourth-order Runge-Kutta method."""
 
     def field(s: float, state: Tensor) -> Tensor:
         t = min(int(s), len(blocks) - 1)
@@ -128,7 +126,7 @@ def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
 
 
 def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
-    """Returns the names of the longest chain of residual blocks, and the first block's input."""
+    """Finds the longest chain of residual blocks; returns their names and the input of the first one."""
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:

@@ -1,4 +1,4 @@
-"""Finds units with the same incoming weights and bias as another unit; their gradients stay equal forever.
+"""Finds units with the same incoming weights and bias as another unit of the layer; such units learn the same.
 
     duplicates = units of a layer - different rows of [W, b]                                                     (1)
 
@@ -23,7 +23,7 @@ __all__ = ["UnitDuplicates", "unit_duplicates"]
 
 @dataclass(frozen=True, slots=True)
 class UnitDuplicates(Result):
-    """Result by layer: the number of units, of units that repeat another one, and of units with zero incoming
+    """Result for each layer: the number of units, of units that repeat another one, and of units with zero incoming
     weights.
     """
 
@@ -33,7 +33,7 @@ class UnitDuplicates(Result):
 
     @property
     def verdict(self) -> str:
-        """States how many units repeat others or have zero weights."""
+        """Says in one sentence how many units repeat others or have zero weights."""
         lost = sum(self.duplicates.values()) + sum(self.empty.values())
         if not lost:
             return f"All {sum(self.units.values())} units differ."
@@ -43,7 +43,7 @@ class UnitDuplicates(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the number of useless units in each layer."""
+        """Plots for each layer the number of units that repeat another one or have zero weights."""
         names = tuple(self.units)
         wasted = [self.duplicates[name] + self.empty[name] for name in names]
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)

@@ -1,4 +1,4 @@
-"""Captures the input of the first layer with weights, to see whether the network normalizes its inputs itself.
+"""Captures the input of the first layer with weights, to find out whether the network normalizes its inputs itself.
 
 Batch norm as the first layer, or ``x / 255`` in ``forward``, takes away what is wrong with the scale of the inputs.
 What counts is the scale at the first layer that multiplies by weights, in training mode, for batch norm has not yet
@@ -28,8 +28,7 @@ WEIGHTED = (*AFFINE_LAYERS, nn.RNNBase, nn.Bilinear)
 
 
 def input_of_first_layer(module: nn.Module, x: Inputs) -> Tensor | None:
-    """Returns the input of the first layer with weights for inputs x; None if there is none or it has no row per
-    example.
+    """Returns what the first layer with weights gets as input; None if such a layer does not exist or mixes examples.
 
     Cost: a forward pass of a copy.
 

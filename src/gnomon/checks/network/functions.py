@@ -40,7 +40,7 @@ ActivationWatcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 
 
 class _ActivationCalls(TorchFunctionMode):
-    """A torch function mode that reports each call of an activation function to a callback."""
+    """While active, reports each call of an activation function such as ``torch.relu`` to a callback."""
 
     def __init__(self, watcher: ActivationWatcher) -> None:
         super().__init__()
@@ -63,8 +63,7 @@ class _ActivationCalls(TorchFunctionMode):
 
 @contextmanager
 def watch_activation_calls(module: nn.Module, watcher: ActivationWatcher) -> Iterator[None]:
-    """Context manager: reports each activation function that ``forward`` calls directly (not inside a layer) to a
-    callback.
+    """Context manager that reports to a callback each activation function that a module's ``forward`` calls directly.
 
     Cost: a copy of the argument of each call.
 

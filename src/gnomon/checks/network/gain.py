@@ -1,4 +1,4 @@
-"""Computes how an activation changes the size of a Gaussian signal, and the gain that preserves it.
+"""Computes how an activation function scales a Gaussian signal, and the weight gain that preserves the signal's size.
 
 For z ~ N(0, 1):
 
@@ -26,7 +26,7 @@ __all__ = ["ActivationGain", "activation_gain"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActivationGain(Result):
-    """Result: factors by which an activation changes the size of signals and gradients, and the gain that preserves
+    """Result: factors by which an activation function scales signals and gradients, and the weight gain that preserves
     signals.
     """
 
@@ -36,13 +36,13 @@ class ActivationGain(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence which weight gain preserves signals, and what this gain does to gradients."""
         backward = self.gain**2 * self.slope_square
         fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "increases"
         return f"A gain of {self.gain:.4g} keeps the mean square of signals; it {fate} the mean square of gradients."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots how much signals and gradients are scaled, with and without the gain."""
+        """Plots how much an activation function scales signals and gradients, with and without the gain."""
         names = ("signal", "gradient", "signal with gain", "gradient with gain")
         factor = self.gain**2
         sizes = (self.square, self.slope_square, factor * self.square, factor * self.slope_square)
@@ -51,7 +51,8 @@ class ActivationGain(Result):
 
 @names_call
 def activation_gain(activation: Activation) -> ActivationGain:
-    """Computes how much an activation scales signals and gradients, and the weight gain that preserves signals.
+    """Computes how much an activation function scales signals and gradients, and the weight gain that preserves
+    signals.
 
         gain = 1 / sqrt(E[phi(z)^2]), z ~ N(0, 1)                                                      (1)
 

@@ -26,7 +26,7 @@ MAX_RATIO = 0.01
 
 
 def gradient_hook_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if hooks on parameters make the gradient of ``loss()`` far smaller.
+    """Reports a problem if hooks on parameters make the gradient of ``loss()`` far smaller.
 
     Cost: nothing without hooks; otherwise two gradients.
 

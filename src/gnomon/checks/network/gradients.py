@@ -40,7 +40,9 @@ MAX_GRADIENT_ERROR = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GradientCheck(Result):
-    """Result: the relative error of each parameter's gradient, and of the whole gradient, along random directions."""
+    """Result: the relative error of autograd compared with finite differences, for each parameter and for all
+    together.
+    """
 
     errors: dict[str, float]
     examples: int
@@ -52,7 +54,7 @@ class GradientCheck(Result):
 
     @property
     def verdict(self) -> str:
-        """States whether the gradients are correct."""
+        """Says in one sentence whether the autograd gradients are correct."""
         name = max(self.errors, key=self.errors.__getitem__)
         if self.worst < MAX_GRADIENT_ERROR:
             return f"Gradients agree with finite differences of the loss up to a relative error of {self.worst:.1g}."
@@ -60,14 +62,14 @@ class GradientCheck(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding for the parameter with a wrong gradient, if there is one."""
+        """Reports the parameter with the most wrong gradient, if gradients are wrong."""
         if self.worst < MAX_GRADIENT_ERROR:
             return ()
         name = max(self.errors, key=self.errors.__getitem__)
         return (Finding(kinds.WRONG_GRADIENT, name, {"error": self.worst}, (Value("relative error", self.worst),)),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative error of each parameter's gradient."""
+        """Plots the relative error of each parameter's autograd gradient."""
         bars = Bars("error", tuple(self.errors), tuple(self.errors.values()))
         return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Checks whether the last operation of a network fits the loss.
+"""Checks whether the last operation of a network fits the loss; for example, cross-entropy must not follow softmax.
 
 `CrossEntropyLoss` applies log-softmax itself, and `BCEWithLogitsLoss` the sigmoid. A network that ends in softmax or
 sigmoid already hands them numbers in [0, 1]: for k classes the loss cannot fall below
@@ -64,8 +64,7 @@ BY_FUNCTION = {"softmax": "cross-entropy", "sigmoid": "logistic loss"}
 
 
 def last_operation(outputs: Tensor) -> str:
-    """Returns the name of the last operation that computed the outputs, such as "Softmax"; "" without an autograd
-    graph.
+    """Returns the name of the operation that computed the outputs, such as "Softmax", from the autograd graph.
 
     >>> from torch import nn
     >>> last_operation(torch.sigmoid(nn.Linear(2, 1)(torch.zeros(1, 2))).squeeze(1))
@@ -81,8 +80,8 @@ def last_operation(outputs: Tensor) -> str:
 
 
 def columns_before_concatenation(outputs: Tensor, columns: int) -> Tensor | None:
-    """Returns the first tensor that was concatenated to the outputs (n, k), if it has this number of columns; otherwise
-    None.
+    """Undoes a concatenation: returns the first tensor that was concatenated to the outputs if it has this number of
+    columns.
 
     A variational autoencoder returns pixels, means and variances in one tensor, and its loss splits them. None if the
     outputs were not joined by `torch.cat`, or the function of the first columns does not save its result.
@@ -100,7 +99,7 @@ def columns_before_concatenation(outputs: Tensor, columns: int) -> Tensor | None
 
 
 def head_findings(outputs: Tensor, y: Tensor, loss: str) -> tuple[Finding, ...]:
-    """Returns findings if a network's outputs do not fit its targets y and its loss, such as softmax before
+    """Reports a problem if a network's last operation does not fit its targets and loss, such as softmax before
     cross-entropy.
 
     ``loss`` is "cross-entropy", "logistic loss" (one output for two classes), "negative log-likelihood" (of NLLLoss) or
@@ -143,9 +142,7 @@ def _classes(f: Tensor, name: str, loss: str) -> tuple[Finding, ...]:
 
 
 def _probabilities(f: Tensor) -> int | None:
-    """Returns the axis (last or 1) along which outputs are probabilities (nonnegative, sum 1); None if there is
-    none.
-    """
+    """Returns the dimension along which outputs are probabilities (nonnegative with sum 1); None if there is none."""
     if f.dim() < 2 or not bool((f >= 0).all()):
         return None
     axes = [axis for axis in (f.dim() - 1, 1) if f.shape[axis] > 1]
@@ -153,7 +150,9 @@ def _probabilities(f: Tensor) -> int | None:
 
 
 def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if outputs are not log-probabilities along axis 1, which NLLLoss needs but does not check."""
+    """Reports a problem if outputs are not log-probabilities along dimension 1, which NLLLoss needs but does not
+    check.
+    """
     if f.dim() < 2 or len(f) < 2 or y.is_floating_point() or bool((f.logsumexp(1).abs() < 1e-3).all()):
         return ()
     given = "probabilities" if _probabilities(f) == 1 else "other numbers"
@@ -161,8 +160,7 @@ def _logarithms(f: Tensor, y: Tensor) -> tuple[Finding, ...]:
 
 
 def normalized_output_findings(training_outputs: Tensor, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if a regression network ends in a normalization without weights that does not fit the targets'
-    mean and spread.
+    """Reports a regression network that ends in a normalization without weights, which its targets do not fit.
 
     ``training_outputs`` are outputs in training mode, with their graph.
 
@@ -201,8 +199,7 @@ def _numbers(f: Tensor, y: Tensor, name: str) -> tuple[Finding, ...]:
 def custom_loss_findings(
     outputs: Tensor, y: Tensor, targets: Tensor, loss: Callable[..., Tensor]
 ) -> tuple[Finding, ...]:
-    """Returns the findings about outputs that do not fit a loss that the user passed: wrong activation, or
-    broadcasting.
+    """Reports outputs that do not fit the user's own loss: wrong last activation, or unintended broadcasting.
 
     ``y`` are the targets of the data, ``targets`` what the loss is given.
 
@@ -222,5 +219,5 @@ def custom_loss_findings(
 
 
 def _on_first_columns(loss: Callable[..., Tensor], rest: Tensor, first: Tensor, y: Tensor) -> Tensor:
-    """Returns the loss of outputs whose first columns are replaced by ``first``."""
+    """Evaluates a loss after replacing the first columns of the outputs, for models that concatenate other values."""
     return loss(torch.cat([first, rest], 1), y)

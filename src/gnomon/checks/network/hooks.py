@@ -1,4 +1,4 @@
-"""Accumulates statistics of each layer's outputs and gradients over batches, with hooks.
+"""Collects statistics of each layer's outputs and gradients over several batches, with hooks.
 
 The quantities are defined in `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
 unit are extremes of batches; correlations are between the first examples.
@@ -27,7 +27,7 @@ LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.RNNBase, nn.MultiheadAttention
 
 @dataclass(slots=True, eq=False)
 class LayerSums:
-    """Statistics of one layer call, accumulated over batches; ``counted`` is the number of examples so far."""
+    """Statistics of one layer call, summed over batches; ``counted`` is the number of examples so far."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class LayerSums:
     directions: list[Tensor] = field(default_factory=list)
 
     def add(self, h: Tensor, n: int, axis: int) -> None:
-        """Adds a layer's outputs for n examples to the statistics; ``axis`` is the axis of units."""
+        """Adds a layer's outputs for n examples to the statistics; ``axis`` is the dimension of units or channels."""
         self.counted += n
         self.finite = self.finite and bool(h.isfinite().all())
         self.comparable = self.comparable and self.finite and h.dim() > 1 and len(h) == n
@@ -74,9 +74,7 @@ class LayerSums:
         self.reached += n
 
     def result(self, sums: dict[int, Tensor] | None) -> LayerSignal:
-        """Returns the layer's statistics averaged over batches; ``sums`` holds parameter gradients by id, None without
-        a loss.
-        """
+        """Returns the layer's statistics averaged over batches; ``sums`` holds the gradients of its weights."""
         filled: Literal["none", "zero", "nonzero"] = "none"
         if self.weights:
             filled = "nonzero" if any(bool(w.detach().any()) for w in self.weights) else "zero"
@@ -102,7 +100,7 @@ class LayerSums:
 
 @contextmanager
 def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iterator[None]:
-    """Adds forward and backward hooks to all layers, which accumulate statistics for a batch of n examples.
+    """Context manager that adds hooks to all layers; the hooks collect statistics of outputs and gradients of a batch.
 
     >>> net, sums = nn.Sequential(nn.Linear(2, 3), nn.ReLU()), {}
     >>> with record_layers(net, 4, sums):
@@ -143,7 +141,9 @@ def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iter
 
 
 def _update(weights: Sequence[Tensor], sums: dict[int, Tensor]) -> float | None:
-    """Returns |dL/dW|^2 / |W|^2, the relative size of a layer's gradient; None without weights or gradient."""
+    """Returns the squared norm of a layer's weight gradient divided by the squared norm of its weights; None without
+    gradient.
+    """
     size = sum(float(w.detach().double().square().sum()) for w in weights)
     known = [sums[id(w)].double().square().sum() for w in weights if id(w) in sums]
     return float(torch.stack(known).sum()) / size if size and known else None

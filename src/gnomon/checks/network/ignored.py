@@ -48,7 +48,7 @@ TRIED_POSITIONS = 48
 
 
 def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if the outputs do not depend on the inputs, or on a large part of them.
+    """Reports a problem if the outputs do not depend on the inputs, or not on a large part of them.
 
     Cost: a forward and a backward pass, and a forward pass for each tensor of inputs; for integers one for each of at
     most 48 positions.
@@ -84,7 +84,7 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, ...]:
-    """Returns a finding for outputs that are the same for all inputs, up to rounding."""
+    """Reports outputs that are the same for all inputs, and says whether gradients still reach the inputs."""
     evidence = (Value("spread of outputs", spread),)
     if any(g is not None and bool(g.any()) for g in _gradients(module, x)):
         return (Finding(kinds.VANISHED_OUTPUTS, "outputs", {}, evidence, 0.0),)
@@ -92,7 +92,9 @@ def _all_of_them(module: nn.Module, x: Inputs, spread: float) -> tuple[Finding, 
 
 
 def _with_nonzero_weights(module: nn.Module) -> nn.Module:
-    """Returns the module with small values in place of all-zero weights, which would hide the inputs."""
+    """Copies a module and fills all-zero weights with small values, because zero weights would hide whether inputs
+    matter.
+    """
     asleep = [name for name, p in module.named_parameters()
               if p.requires_grad and not name.endswith("bias") and not bool(p.detach().any())]  # fmt: skip
     if not asleep:
@@ -131,7 +133,7 @@ def _part(
 
 
 def _changes_own_loss(module: nn.Module, x: Inputs, moved: Inputs) -> bool:
-    """Returns whether the loss that the module returns, if it returns one, differs for the moved inputs."""
+    """Checks whether the loss that a module itself returns differs after its inputs are changed."""
     with torch.no_grad():
         losses = [run(module, inputs) for inputs in (x, moved)]
     before, after = (one.get("loss") if isinstance(one, Mapping) else None for one in losses)
@@ -139,7 +141,7 @@ def _changes_own_loss(module: nn.Module, x: Inputs, moved: Inputs) -> bool:
 
 
 def _place(unseen: Tensor) -> str:
-    """Returns text that names the ignored positions or channels, the range along the first axis."""
+    """Describes in words which positions along an input's first dimension are ignored."""
     whole = unseen.reshape(len(unseen), -1).all(1).nonzero()[:, 0].tolist()
     if not whole or len(whole) == len(unseen):
         return ""
@@ -147,7 +149,9 @@ def _place(unseen: Tensor) -> str:
 
 
 def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
-    """Returns gradients of a random sum of the outputs with respect to each real-valued input; None for integers."""
+    """Computes gradients of a random sum of the outputs with respect to each real-valued input; None for integer
+    inputs.
+    """
     tracked = map_tensors(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
     leaves = [t for t in tensors(tracked) if t.requires_grad]
     if not leaves:
@@ -162,8 +166,8 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
 
 
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:
-    """Returns positions of integer inputs whose values can be exchanged between examples without changing the
-    outputs.
+    """Finds positions of integer inputs (such as tokens) whose values can be exchanged between examples without
+    changing the outputs.
     """
     places = varies.nonzero()[:, 0]
     places = places[torch.linspace(0, len(places) - 1, min(TRIED_POSITIONS, len(places))).long()]
@@ -178,8 +182,8 @@ def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: 
 
 
 def _effect(module: nn.Module, first: Tensor, moved: Inputs) -> float:
-    """Returns how much the moved inputs change the outputs; infinity if the network refuses them, because then it reads
-    them: an edge of one graph may name a node that another graph does not have.
+    """Returns how much changed inputs change the outputs; infinity if the network raises an error, because it then
+    reads these inputs.
     """
     try:
         return relative_output_distance(first, _outputs(module, moved))
@@ -188,7 +192,7 @@ def _effect(module: nn.Module, first: Tensor, moved: Inputs) -> float:
 
 
 def _permute(x: Inputs, i: int, mask: Tensor) -> Inputs:
-    """Returns the inputs with some features of tensor i moved to the next example."""
+    """Moves some features of one input tensor to the next example, so that features and examples no longer match."""
     numbers = iter(range(10**6))
 
     def change(t: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Statistics of the outputs and gradients at one layer.
+"""Records with statistics of one layer: its outputs and its gradients.
 
 >>> layer = LayerSignal("0", "Linear", "nonzero", 8, 8, ForwardStatistics(1.0, 0.0, 0.0), BackwardStatistics(1.0, 1.0))
 >>> layer.weighted, layer.activation, layer.finite
@@ -15,8 +15,7 @@ __all__ = ["BackwardStatistics", "ForwardStatistics", "LayerSignal"]
 
 @dataclass(frozen=True, slots=True)
 class ForwardStatistics(Record):
-    """Statistics of a layer's outputs: their root mean square, correlation, and share of dead units, as `signal`
-    defines them.
+    """Statistics of a layer's outputs: mean square, correlation between examples, and fraction of dead units.
 
     ``activation`` is None if an output is not finite, the others if they cannot be measured.
     """
@@ -28,7 +27,9 @@ class ForwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class BackwardStatistics(Record):
-    """Statistics of the gradients at a layer; None if no gradient reached it."""
+    """Statistics of one layer's gradients: size with respect to outputs and relative to weights; None if no gradient
+    reached it.
+    """
 
     gradient: float | None
     update: float | None
@@ -36,7 +37,7 @@ class BackwardStatistics(Record):
 
 @dataclass(frozen=True, slots=True)
 class LayerSignal(Record):
-    """Statistics of one layer call: its name, class, weights and sizes, its outputs and its gradients.
+    """Statistics of one layer call: name, class, weights, sizes, outputs and gradients.
 
     ``size`` is the number of outputs for an example, ``units`` counts only outputs that are not positions of one
     another, ``fan`` the weights for each unit. The parts of ``forward`` and ``backward`` can be read from the layer
@@ -54,17 +55,17 @@ class LayerSignal(Record):
 
     @property
     def weighted(self) -> bool:
-        """Returns whether the layer has weights."""
+        """Checks whether the layer has weights."""
         return self.weights != "none"
 
     @property
     def zero(self) -> bool:
-        """Returns whether all weights of the layer are zero."""
+        """Checks whether all weights of the layer are zero."""
         return self.weights == "zero"
 
     @property
     def finite(self) -> bool:
-        """Returns whether all outputs of the layer are finite."""
+        """Checks whether all outputs of the layer are finite."""
         return self.forward.activation is not None
 
     @property
@@ -74,20 +75,22 @@ class LayerSignal(Record):
 
     @property
     def correlation(self) -> float | None:
-        """Returns the mean correlation between the outputs of different examples."""
+        """Returns the mean correlation between the layer's outputs for different examples."""
         return self.forward.correlation
 
     @property
     def dead(self) -> float | None:
-        """Returns the fraction of units whose output is the same for all examples."""
+        """Returns the fraction of the layer's units whose output is the same for all examples."""
         return self.forward.dead
 
     @property
     def gradient(self) -> float | None:
-        """Returns the mean square of the gradient with respect to the outputs, for each example."""
+        """Returns the mean square of the loss gradient with respect to the layer's outputs, for each example."""
         return self.backward.gradient
 
     @property
     def update(self) -> float | None:
-        """Returns the squared gradient of the weights divided by the squared weights."""
+        """Returns the squared norm of the gradient of the layer's weights divided by the squared norm of the
+        weights.
+        """
         return self.backward.update

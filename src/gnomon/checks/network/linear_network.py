@@ -1,4 +1,4 @@
-"""Finds networks without an activation: they compute a linear function, however many layers they have.
+"""Finds networks without an activation function: they compute a linear function, whatever their number of layers.
 
 For a function with f(x) = A x + b, and for any weights that sum to one,
 
@@ -38,7 +38,7 @@ MAX_RELATIVE_DIFFERENCE = 1e-3
 
 
 def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network computes a linear function although its task needs a nonlinear one.
+    """Reports a network that computes only a linear function of its inputs.
 
     Hypotheses: a nonlinear simple model does far better than the trained network.
     Cost: four forward passes of 32 examples.
@@ -55,7 +55,7 @@ def linear_network_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
 
 
 def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether a network is a linear function of its inputs, tested on sums of some examples.
+    """Checks whether a network computes a linear function of its inputs, by testing it on combinations of examples.
 
     Cost: four forward passes of 32 examples.
 
@@ -79,7 +79,7 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
 
 
 def _logits(f: Tensor) -> Tensor:
-    """Returns the outputs, or their logits if the outputs are probabilities."""
+    """Converts outputs that are probabilities to logits; returns other outputs unchanged."""
     f = f.double()
     if f.shape[1] > 1 and bool((f > 0).all()) and bool(((f.sum(1) - 1).abs() < 1e-4).all()):
         return f.log() - f.log().mean(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Checks which examples and classes the user's loss takes into account, and how much each class counts.
+"""Checks which examples and classes affect the user's loss, and how much each class counts.
 
 The loss has a gradient with respect to the output of each example. If all outputs are wrong, none should be zero:
 
@@ -49,7 +49,8 @@ _Loss = Callable[[Tensor, Tensor], Tensor]
 def loss_coverage_findings(
     loss: _Loss, outputs: Tensor, y: Tensor, labels: Tensor | None = None
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the user's loss ignores examples (1), or if class weights drown a class (2).
+    """Reports a problem if the user's loss ignores some examples, or if class weights make one class dominate the
+    others.
 
     ``y`` are classes (n,), or 0/1 numbers with the shape of one output. ``labels`` are the labels of all examples, for
     the frequencies. These are gradients of the loss, so chance raises no false alarm.
@@ -88,7 +89,7 @@ def _as_classes(y: Tensor, outputs: Tensor) -> Tensor | None:
 
 
 def _wrong_outputs(outputs: Tensor, classes: Tensor) -> Tensor:
-    """Returns outputs that are wrong for every example, and slightly different for each."""
+    """Makes outputs that predict a wrong class for every example, with a little noise."""
     noise = 0.1 * torch.randn(outputs.shape, generator=torch.Generator().manual_seed(0)).to(outputs)
     if outputs.shape[1] == 1:
         return noise + WRONG_BY * (1 - 2 * classes[:, None]).to(outputs)
@@ -96,7 +97,7 @@ def _wrong_outputs(outputs: Tensor, classes: Tensor) -> Tensor:
 
 
 def _slopes(loss: _Loss, f: Tensor, y: Tensor) -> Tensor | None:
-    """Returns the size of the gradient of the loss with respect to each example's outputs; None if not finite."""
+    """Returns the size of the loss gradient with respect to each example's outputs; None if it is not finite."""
     at = f.detach().clone().requires_grad_()
     value = loss(at, y)
     if not value.requires_grad or value.numel() != 1:

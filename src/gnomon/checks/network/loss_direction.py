@@ -1,4 +1,4 @@
-"""Checks that the user's loss depends on the outputs, and that correct outputs give a lower loss.
+"""Checks whether the user's loss depends on the outputs, and is lower for correct outputs.
 
 For classes, the loss should fall as the output of the right class rises:
 
@@ -40,7 +40,7 @@ MIN_EXAMPLES = 4
 def loss_direction_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the user's loss does not depend on the outputs, or falls as errors grow.
+    """Reports a problem if the user's loss does not depend on the outputs, or falls as errors grow.
 
     See equations (1) and (2) of the module docstring.
     These are values and gradients of the loss, so chance raises no false alarm.

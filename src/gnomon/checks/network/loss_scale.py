@@ -1,4 +1,4 @@
-"""Checks whether the user's loss determines the level and the scale of predicted numbers.
+"""Checks whether the user's regression loss determines the mean and the scale of the outputs.
 
     l(f, y) = l(2 f + c, y)    for outputs f and a constant c                                                 (1)
 
@@ -29,7 +29,8 @@ MIN_EXAMPLES = 8
 
 
 def loss_scale_findings(loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if other levels and scales of the outputs have the same loss, equation (1).
+    """Reports a problem if shifting and scaling the outputs leaves the user's loss unchanged, as with a correlation
+    loss.
 
     These are values of the loss, so chance raises no false alarm.
     Cost: three values of the loss.

@@ -1,4 +1,4 @@
-"""Mean-field theory of signals in a deep, wide, fully connected network at initialization.
+"""Predicts how signals and gradients change with depth in a wide random fully connected network (mean-field theory).
 
 With weights of variance weight_std^2 / fan_in and biases of variance bias_std^2, the pre-activations of a layer are
 Gaussian; their variance q and the correlation c for two inputs pass from layer to layer by
@@ -53,7 +53,8 @@ CRITICAL_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MeanField(Result):
-    """Result of mean-field theory: the variance and correlation that signals converge to with depth, and factors.
+    """Result of mean-field theory: the signal variance and correlation that deep layers approach, and the rate of
+    gradients.
 
     See equations (1), (2) and (3) and (4) of the module docstring.
     ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.
@@ -70,14 +71,15 @@ class MeanField(Result):
     _moments: Moments = field(repr=False, compare=False)
 
     def variance(self, q: float) -> float:
-        """Returns the variance of a signal after one layer, given its variance q before it.
+        """Returns the variance of a signal after one layer, given the variance q before the layer.
 
         See equation (1) of the module docstring.
         """
         return _variance(self._moments, self.weight_std, self.bias_std, q)
 
     def correlation(self, c: float, *, q: float | None = None) -> float:
-        """Returns the correlation of two signals after one layer, given their correlation c and variance q before it.
+        """Returns the correlation of two signals after one layer, given their correlation c and variance q before the
+        layer.
 
         See equation (2) of the module docstring.
         """
@@ -85,7 +87,7 @@ class MeanField(Result):
 
     @property
     def xi_q(self) -> float:
-        """Returns the depth scale of the variance: the number of layers over which deviations change by a factor e.
+        """Returns the number of layers over which the signal variance gets closer to its limit by a factor e.
 
         See equation (3) of the module docstring.
         """
@@ -93,8 +95,7 @@ class MeanField(Result):
 
     @property
     def xi_c(self) -> float:
-        """Returns the depth scale of correlations: the number of layers over which deviations from the fixed point fall
-        by a factor e.
+        """Returns the number of layers over which the correlation of signals gets closer to its limit by a factor e.
 
         See equation (3) of the module docstring.
         """
@@ -102,23 +103,19 @@ class MeanField(Result):
 
     @property
     def xi_gradient(self) -> float:
-        """Returns the depth scale of gradients: the number of layers over which their variance changes by a factor
-        e.
-        """
+        """Returns the number of layers over which the variance of gradients changes by a factor e."""
         return _scale(self.chi)
 
     @property
     def phase(self) -> str:
-        """Returns the phase of the network: "ordered" (gradients vanish), "critical" or "chaotic" (gradients
-        explode).
-        """
+        """Says whether gradients vanish with depth ("ordered"), keep their size ("critical") or explode ("chaotic")."""
         if abs(self.chi - 1) < CRITICAL_TOLERANCE:
             return "critical"
         return "ordered" if self.chi < 1 else "chaotic"
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence how deep signals and gradients reach in such a network."""
         if self.phase == "critical":
             return f"Critical (chi = {self.chi:.4g}): signals and gradients reach any depth."
         change = "vanish" if self.phase == "ordered" else "explode"
@@ -132,13 +129,13 @@ class MeanField(Result):
 
     @property
     def reach(self) -> float:
-        """Returns the depth up to which networks are trainable in experiments, six depth scales; infinite at
-        criticality.
+        """Returns the depth up to which such networks can be trained in experiments: six times the shortest depth
+        scale.
         """
         return 6 * min(self.xi_c, self.xi_gradient)
 
     def path(self, depth: int, *, q: float = 1.0, c: float = 0.0) -> dict[str, list[float]]:
-        """Returns the predicted variance, correlation and relative gradient variance at each layer."""
+        """Predicts variance and correlation of signals and the relative variance of gradients at each layer."""
         variances, correlations, factors = [q], [c], []
         for _ in range(depth):
             at = _inside(variances[-1])
@@ -151,7 +148,7 @@ class MeanField(Result):
         return {"variance": variances, "correlation": correlations, "gradient": gradients[::-1]}
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the correlation after one layer over the correlation before it, with the diagonal.
+        """Plots the correlation of two signals after one layer over their correlation before it, with the diagonal.
 
         See equation (2) of the module docstring.
         """
@@ -167,8 +164,8 @@ class MeanField(Result):
 
 @names_call
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
-    """Applies mean-field theory to a deep wide network with this activation and these weight and bias standard
-    deviations.
+    """Predicts how signals and gradients change with depth in a wide random network, from its activation, weights and
+    biases.
 
         chi = weight_std^2 E[phi'(u)^2],    u ~ N(0, q*),    q* = V(q*)                                (1)
 
@@ -204,7 +201,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
 
 @names_call
 def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> float:
-    """Returns the weight standard deviation at which gradients neither vanish nor explode (chi = 1).
+    """Returns the standard deviation of initial weights at which gradients neither vanish nor explode with depth.
 
     Hypotheses: chi grows with weight_std, as it does for the usual activations.
     Reference: [schoenholz2017deep], figure 1.
@@ -245,7 +242,9 @@ def _chi(phi: Moments, w: float, q: float, c: float) -> float:
 
 
 def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
-    """Returns the variance to which signals of variance q converge with depth; 0 or infinity if it leaves the range."""
+    """Returns the signal variance that deep layers approach, starting from variance q; 0 or infinity if it vanishes or
+    explodes.
+    """
 
     def grows(at: float) -> float:
         return _variance(phi, w, b, at) / at - 1
@@ -262,14 +261,18 @@ def _fixed_point(phi: Moments, w: float, b: float, q: float) -> float:
 
 
 def _fixed_correlation(phi: Moments, w: float, b: float, q: float, slope: float) -> float:
-    """Returns the correlation that inputs converge to with depth: 1 if stable, else the fixed point below 1."""
+    """Returns the correlation of two inputs that deep layers approach: 1, or a smaller value if similar inputs become
+    different.
+    """
     if slope <= 1 + 1e-9:
         return 1.0
     return _root(lambda c: _correlation(phi, w, b, q, c) - c, -1.0, 1.0 - 1e-6)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Returns a root of a function on [low, high] by Brent's method; the better end if the sign does not change."""
+    """Finds a root of a function on [low, high] by Brent's method; returns the better end if the sign does not
+    change.
+    """
     from scipy.optimize import brentq  # imported here, because scipy is slow to import and rarely needed
 
     at_low, at_high = function(low), function(high)

@@ -42,7 +42,7 @@ MAX_MEASURABLE_NOISE = 100.0
 
 
 def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if dropout makes the outputs in training mode mostly noise.
+    """Reports a problem if dropout makes the network's outputs in training mode mostly noise.
 
     See equation (1) of the module docstring.
     Batch norm has its own check. False alarms: none by chance, for the rate must be beyond `MAX_DROPOUT_RATE` as well.

@@ -37,7 +37,7 @@ class MomentShift(Result):
 
     @property
     def verdict(self) -> str:
-        """Names the layer whose outputs moved most."""
+        """Names the layer whose outputs moved most during training, with numbers."""
         name = max(self.means, key=lambda n: self.means[n][-1])
         return (
             f"The outputs of '{name}' moved most: their means by {self.means[name][-1]:.2g} standard deviations; the "
@@ -45,7 +45,7 @@ class MomentShift(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the shift of the means over the checkpoints."""
+        """Plots for each layer how far the means of its units moved, over the checkpoints of the run."""
         lines = tuple(Line(name, range(len(row)), row) for name, row in self.means.items())
         return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in standard deviations"), self.verdict),)
 

@@ -1,4 +1,4 @@
-"""Checks whether running statistics of batch norm fit the data and come from enough examples.
+"""Checks whether the running statistics of batch norm fit the data and come from enough examples.
 
 In eval mode batch norm uses running means and variances; in training mode the statistics of the batch. On training
 data, in large batches, both must give about the same loss. With the losses a_i of single examples by running statistics
@@ -54,7 +54,7 @@ SMALL_BATCH_SIZE = 8
 
 
 def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if the loss with running statistics differs from the loss with batch statistics.
+    """Reports a problem if the loss with batch norm's running statistics differs from the loss with batch statistics.
 
     See equation (1) of the module docstring.
     ``loss`` takes ``reduction="none"``, or is a mean over examples: then single examples are passed to it.
@@ -94,7 +94,9 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
 
 
 def _losses(loss: Callable[..., Tensor], returned: Any, y: Tensor) -> Tensor:
-    """Returns the loss of each example; a loss that the model computed stays the same for all."""
+    """Returns the loss of each example; repeats the loss for all examples if the model computed it for the whole
+    batch.
+    """
     n = len(y)
     parts = returned if isinstance(returned, tuple | list | Mapping | Tensor) else output_tensor(returned)
 
@@ -106,7 +108,7 @@ def _losses(loss: Callable[..., Tensor], returned: Any, y: Tensor) -> Tensor:
 
 
 def _is_lost(norm: nn.Module) -> bool:
-    """Returns whether running statistics are still at their initial values 0 and 1 although the layer has seen batches.
+    """Checks whether the running statistics of a trained batch norm layer are still at their initial values 0 and 1.
 
     It has seen some if it counts them, or if its biases, which all begin with the same value, have come apart by
     training.
@@ -121,7 +123,7 @@ def _is_lost(norm: nn.Module) -> bool:
 
 
 def small_batch_findings(module: nn.Module, batch_size: int | None, examples: int) -> tuple[Finding, ...]:
-    """Returns a finding if batches are too small for batch norm; ``batch_size`` is the batch size, None if unknown.
+    """Reports batches that are too small for batch norm; ``batch_size`` is None if it is unknown.
 
     Reference: [wu2018group].
 

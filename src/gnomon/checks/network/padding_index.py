@@ -1,4 +1,4 @@
-"""Finds embeddings whose ``padding_idx`` is the number of a real token.
+"""Finds embedding layers whose ``padding_idx`` is, by mistake, the number of a real token.
 
 The vector at ``padding_idx`` is zero and gets no gradient. Padding stands at the ends of sequences. A token that stands
 between other tokens in most sequences that contain it is not padding:
@@ -35,7 +35,8 @@ MIN_INSIDE = 0.5
 
 
 def padding_index_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for each embedding whose ``padding_idx`` stands between other tokens; equation (1).
+    """Reports embedding layers whose ``padding_idx`` appears between other tokens, although padding appears only at the
+    ends.
 
     No chance is involved.
     Cost: a forward pass, if there is an embedding with a ``padding_idx``.
@@ -71,7 +72,9 @@ def _keep(given: dict[str, Tensor], name: str, _: nn.Module, arguments: tuple[An
 
 
 def _inside(marked: Tensor) -> tuple[float, int]:
-    """Returns the share of the marked positions between unmarked ones (1), and the number of marked positions."""
+    """Returns the fraction of marked positions that have unmarked ones on both sides, and the number of marked
+    positions.
+    """
     other = (~marked).int()
     before, after = other.cumsum(1) > 0, other.flip(1).cumsum(1).flip(1) > 0
     positions = int(marked.sum())

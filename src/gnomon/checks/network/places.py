@@ -45,7 +45,7 @@ CUT_EXAMPLES = 8
 
 
 def token_order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network with attention ignores the order of its tokens (n, length).
+    """Reports a problem if a network with attention ignores the order of its tokens.
 
     Chance raises no false alarm.
     Cost: two forward passes.
@@ -66,7 +66,7 @@ def token_order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def early_pooling_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if an image network averages over all positions after only one or two convolutions.
+    """Reports a problem if an image network averages over all positions after only one or two convolutions.
 
     The positions in the output of a convolution are shuffled; equal outputs of the network show that it averages over
     them. Chance raises no false alarm.
@@ -95,7 +95,7 @@ def early_pooling_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 class _ShuffledPositions:
-    """A forward hook that shuffles the positions of a layer's feature maps."""
+    """A forward hook that shuffles the spatial positions of a layer's feature maps."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -112,7 +112,7 @@ class _ShuffledPositions:
 
 
 def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a recurrent network's outputs depend on padding at the ends of tokens (n, length).
+    """Reports a problem if a recurrent network's outputs depend on the padding at the ends of sequences.
 
     Cost: a forward pass, and two passes of single examples for each of 8 examples.
 
@@ -150,7 +150,7 @@ def _are_tokens(x: Inputs) -> bool:
 
 
 def _attends(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether the network has attention, as a layer or as a call of torch's function."""
+    """Checks whether the network uses attention, as a layer or as a call of torch's function."""
     if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()):
         return True
     with preserve(module, grad=False, seed=0), _AttentionCalls() as calls:
@@ -159,7 +159,7 @@ def _attends(module: nn.Module, x: Inputs) -> bool:
 
 
 class _AttentionCalls(TorchFunctionMode):
-    """A torch function mode that records whether scaled dot-product attention is called."""
+    """While active, records whether scaled dot-product attention is called."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -69,7 +69,7 @@ def untrained_parameter_findings(
     affecting_outputs: Collection[str] = (),
     in_optimizer: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Returns findings about parameters that training does not change, most serious first.
+    """Reports parameters that training does not change, most serious first.
 
     Args:
         module: the network.
@@ -143,7 +143,7 @@ def _find_unused(
 
 
 def _is_read(module: nn.Module, name: str) -> bool:
-    """Returns whether any method except ``__init__`` uses a parameter of the module."""
+    """Checks whether any method except ``__init__`` uses a parameter of the module."""
     owner, _, attribute = name.rpartition(".")
     if name not in dict(module.named_parameters()):
         return False
@@ -171,7 +171,7 @@ def _find_frozen(module: nn.Module) -> list[Finding]:
 
 
 def _following(module: nn.Module) -> dict[int, nn.Module]:
-    """Maps the id of each submodule to the next submodule in the same container."""
+    """Returns a dict from the id of each submodule to the next submodule in the same container."""
     rows = [list(part.children()) for part in module.modules()]
     return {id(one): other for row in rows for one, other in zip(row, row[1:], strict=False)}
 
@@ -193,23 +193,23 @@ def _is_frozen_fresh(part: nn.Module, following: nn.Module | None = None) -> boo
 
 
 def _is_unused(norm: nn.modules.batchnorm._BatchNorm) -> bool:
-    """Returns whether a batch norm layer has never seen a batch and has its initial weights."""
+    """Checks whether a batch norm layer has never seen a batch and still has its initial weights."""
     seen = norm.num_batches_tracked is None or int(norm.num_batches_tracked) > 0
     moved = norm.affine and (bool((norm.weight != 1).any()) or bool((norm.bias != 0).any()))
     return not seen and not moved
 
 
 def _is_uniform(weight: Tensor, bound: float) -> bool:
-    """Returns whether weights look like a uniform random initialization, by their largest value and
-    Kolmogorov's test.
-    """
+    """Checks whether weights look like a uniform random initialization, which means that they were never trained."""
     w, n = weight.detach().double().flatten().cpu(), weight.numel()
     inside = 1 - 20 / n <= float(w.abs().max()) / bound <= 1 + 1e-6
     return inside and _distance((w / bound + 1) / 2) < 1.95 / sqrt(n)
 
 
 def _distance(u: Tensor) -> float:
-    """Returns the Kolmogorov-Smirnov distance of numbers from the uniform distribution on [0, 1]."""
+    """Returns the largest difference between the distribution of some numbers and the uniform distribution on [0,
+    1].
+    """
     u, n = u.sort().values, len(u)
     steps = torch.arange(n + 1, dtype=u.dtype) / n
     return float(torch.maximum((steps[1:] - u).abs().max(), (u - steps[:-1]).abs().max()))
@@ -218,7 +218,7 @@ def _distance(u: Tensor) -> float:
 def loss_gradients(
     module: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Any, Tensor], Tensor]
 ) -> dict[str, Tensor | None]:
-    """Returns gradients of the mean loss in training mode, by parameter name; None for a parameter without a gradient.
+    """Computes gradients of the mean loss in training mode, by parameter name; None for parameters without a gradient.
 
     >>> net = nn.Linear(2, 1)
     >>> sorted(loss_gradients(net, torch.ones(3, 2), torch.zeros(3), lambda f, y: f.mean()))
@@ -237,7 +237,7 @@ def loss_gradients(
 
 
 def parts_that_change_outputs(module: nn.Module, x: Inputs, candidates: Mapping[str, list[str]]) -> list[str]:
-    """Returns the submodules in ``candidates`` (by name) whose parameters affect the outputs.
+    """Returns the submodules among ``candidates`` whose parameters affect the network's outputs.
 
     >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']

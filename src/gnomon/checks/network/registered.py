@@ -1,4 +1,4 @@
-"""Finds layers in plain lists, which run but are missing from `model.parameters()`.
+"""Finds layers in plain Python lists, which run but are missing from `model.parameters()`.
 
 ``self.blocks = [Block(), Block()]`` hides layers from torch in a plain list. They take part in every pass and receive
 gradients, but no optimizer holds them, ``state_dict`` does not save them, and neither ``eval()`` nor ``to()`` reaches
@@ -29,7 +29,7 @@ __all__ = ["unregistered_layers", "unregistered_layer_findings"]
 
 
 def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
-    """Returns layers in plain lists, tuples or dicts, whose parameters the module does not register.
+    """Returns layers in plain Python lists, tuples or dicts, whose parameters torch does not know about.
 
     Cost: a walk over the attributes of all parts.
 
@@ -49,7 +49,7 @@ def unregistered_layers(module: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -> tuple[Finding, ...]:
-    """Returns a finding if layers in plain lists get gradients but are missing from ``parameters()``.
+    """Reports layers in plain Python lists that get gradients but are missing from ``parameters()``.
 
     See equation (1) of the module docstring.
     ``loss`` is a pass through this very module, with its graph; it is computed only if such layers exist.
@@ -78,7 +78,7 @@ def unregistered_layer_findings(module: nn.Module, loss: Callable[[], Tensor]) -
 
 
 def _layers(value: Any) -> Iterator[nn.Module]:
-    """Yields the layers in a list, tuple or dict, including nested ones."""
+    """Yields the modules in a list, tuple or dict, including nested ones."""
     if isinstance(value, nn.Module):
         yield value
     elif isinstance(value, Mapping):

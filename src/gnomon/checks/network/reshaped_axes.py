@@ -35,7 +35,7 @@ EXAMPLES_IN_PASS = 5
 
 
 def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the first reshape that exchanges the sizes of two axes, which scrambles the data.
+    """Reports the first reshape that exchanges the sizes of two neighboring dimensions, which scrambles the data.
 
     This is read from shapes, so chance raises no false alarm.
     Cost: one forward pass.
@@ -54,7 +54,7 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
-    """Returns the first of two neighboring axes whose sizes are exchanged; 0 if there are none."""
+    """Returns the first of two neighboring dimensions whose sizes a reshape exchanges; 0 if there are none."""
     if len(old) != len(new) or old[0] != new[0]:
         return 0
     differ = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
@@ -65,7 +65,7 @@ def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
 
 
 class _Reshapes(TorchFunctionMode):
-    """A torch function mode that records the shapes before and after each reshape of a contiguous tensor."""
+    """While active, records the shapes before and after each reshape of a contiguous tensor."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,5 @@
-"""Finds sigmoid and tanh layers that are saturated, so that they pass almost no gradient.
+"""Finds sigmoid and tanh layers that are saturated: their outputs are near the ends of the range, so gradients are
+tiny.
 
 A unit is saturated at an example if its slope is below 2 % of the largest: |tanh| > 0.99, or a sigmoid beyond 0.005
 of either end. With inputs of size one and usual weights this is rare; a layer in which most units stand there hardly
@@ -35,7 +36,7 @@ END_OF_RANGE_SHARE = 0.005
 
 
 def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding for the first sigmoid or tanh layer whose outputs are mostly at the ends of their range.
+    """Reports the first sigmoid or tanh layer whose outputs are mostly near the ends of their range.
 
     Functions in ``forward`` are not seen. The last layer of the module is not judged: there an end may be meant.
 

@@ -1,4 +1,4 @@
-"""Predicts the size of signals in a ReLU network from its weights and biases, and compares it with measurement.
+"""Predicts signal sizes in a ReLU network from its weights and biases, and compares them with measured sizes.
 
 For independent weights that are symmetric around zero, and F_l = relu(W_l F_(l-1) + b_l),
 
@@ -35,7 +35,7 @@ __all__ = ["SignalScales", "signal_scales"]
 
 @dataclass(frozen=True, slots=True)
 class SignalScales(Result):
-    """Result: the predicted and measured mean square of the signal after each ReLU, with layer names."""
+    """Result: the predicted and the measured mean square of the signal after each ReLU, with layer names."""
 
     layers: tuple[str, ...]
     predicted: tuple[float, ...]
@@ -43,7 +43,7 @@ class SignalScales(Result):
 
     @property
     def verdict(self) -> str:
-        """Compares predicted and measured mean square after the last layer."""
+        """Compares in one sentence the predicted and the measured mean square of the signal after the last layer."""
         ratio = self.measured[-1] / self.predicted[-1] if self.predicted[-1] > 0 else float("inf")
         return (
             f"After {len(self.layers)} relu layers the mean square is {self.measured[-1]:.3g}, predicted "
@@ -51,7 +51,7 @@ class SignalScales(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots predicted and measured mean squares over depth."""
+        """Plots the predicted and the measured mean square of the signal at each layer."""
         places = range(1, len(self.layers) + 1)
         marks = (Scatter("measured", places, self.measured, 0), Line("predicted", places, self.predicted, color=0))
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
@@ -59,7 +59,8 @@ class SignalScales(Result):
 
 @names_call
 def signal_scales(module: nn.Module, data: Any) -> SignalScales:
-    """Measures the mean square of the signal after each ReLU of a chain, and predicts it from the weights alone.
+    """Measures the mean square of the signal after each ReLU of a chain of layers, and predicts it from the weights
+    alone.
 
     See equation (1) of the module docstring.
 

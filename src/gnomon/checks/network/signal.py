@@ -1,4 +1,4 @@
-"""Measures signal propagation: the sizes of outputs and gradients at each layer of a module.
+"""Measures the sizes of outputs and gradients at each layer of a module, which should neither vanish nor explode.
 
 For the output h of a layer, over all examples, its units and positions, and for a mean loss L over n examples,
 
@@ -63,18 +63,20 @@ class Signal(Result):
 
     @property
     def worst(self) -> Finding | None:
-        """Returns the most serious finding; None if there is none."""
+        """Returns the most serious problem of signals or gradients; None if there is none."""
         return self.findings[0] if self.findings else None
 
     def rate(self, quantity: str = "activation") -> float:
-        """Returns the mean change of log activation or log gradient per layer with weights; 0 for a single layer."""
+        """Returns the mean change of the logarithm of the size of activations or gradients from one layer with weights
+        to the next.
+        """
         values = [getattr(layer, quantity) for layer in self.layers if layer.weighted]
         values = [v for v in values if v is not None and v > 0]
         return log(values[-1] / values[0]) / (len(values) - 1) if len(values) > 1 else 0.0
 
     @property
     def verdict(self) -> str:
-        """States the most serious finding with its fix, or that signals and gradients have a normal size at all
+        """States the most serious problem with its fix, or says that signals and gradients have a normal size at all
         layers.
         """
         if self.worst is not None:
@@ -85,7 +87,7 @@ class Signal(Result):
         return f"Signals and gradients pass through all {count} layers with weights: none vanish, explode or die."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the mean squares of activations and gradients over the layers, on a log axis."""
+        """Plots the mean squares of activations and gradients over the layers, on a logarithmic axis."""
         marks = []
         for name in ("activation", "gradient"):
             values = [(i, getattr(layer, name)) for i, layer in enumerate(self.layers, start=1)]
@@ -137,7 +139,7 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
 
 
 def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
-    """Returns findings about dead units of a trained network, and about outputs that are NaN or infinite.
+    """Reports dead units of a trained network, and outputs that are NaN or infinite.
 
     >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
     ()
@@ -153,8 +155,8 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
 
 
 def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn.Module) -> Finding:
-    """Returns a milder finding if the dead units follow frozen (pretrained) layers; they may be features that this data
-    set does not need.
+    """Reports dead units after frozen (pretrained) layers as less serious: the data may simply not need these
+    features.
     """
     if finding.row not in (kinds.CONSTANT_LAYER, kinds.DEAD_UNITS):
         return finding
@@ -166,14 +168,16 @@ def _behind_frozen(finding: Finding, layers: tuple[LayerSignal, ...], module: nn
 
 
 def _weight_variance(module: nn.Module) -> float | None:
-    """Returns sigma_w^2 of mean-field theory: the median over layers of fan_in times the mean square of the weights."""
+    """Returns the variance of the weights times the number of inputs (median over layers), on which mean-field theory
+    depends.
+    """
     weights = [p.detach() for name, p in module.named_parameters() if p.dim() > 1 and name.endswith("weight")]
     return median(weight_std(w) ** 2 for w in weights) if weights else None
 
 
 @dataclass(slots=True, eq=False)
 class _Sums:
-    """Sums over batches: statistics by layer call, gradients by parameter id, and squares of the inputs."""
+    """Statistics summed over batches: by layer call, gradients by parameter id, and squares of the inputs."""
 
     layers: dict[str, LayerSums]
     gradients: dict[int, Tensor]
@@ -203,7 +207,7 @@ class _Sums:
 def _batches(
     data: AbstractSource, module: nn.Module, loss: Loss | None, generator: torch.Generator
 ) -> Iterator[tuple[Inputs, Callable[[Any], Tensor]]]:
-    """Yields, batch by batch, the inputs and a function that computes the loss from the module's output."""
+    """Yields for each batch its inputs and a function that computes the loss from the module's output."""
     if data.first(1).y is None:
         for batch in data.batches():
             yield batch.x, partial(_signed_sum, n=len(batch), generator=generator)
@@ -214,7 +218,7 @@ def _batches(
 
 
 def _signed_sum(returned: Any, n: int, generator: torch.Generator) -> Tensor:
-    """Returns the sum of the outputs with random signs, divided by n: a random loss for data without targets."""
+    """Returns a random loss for data without targets: the sum of all outputs with random signs, divided by n."""
     outputs = output_rows(returned, n)
     signs = torch.randint(0, 2, outputs.shape, generator=generator) * 2 - 1
     return (outputs * signs.to(outputs)).sum() / n

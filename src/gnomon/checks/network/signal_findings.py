@@ -61,7 +61,7 @@ ROWS = {
 def signal_findings(
     layers: tuple[LayerSignal, ...], input_mean_square: float | None = None, weight_variance: float | None = None
 ) -> tuple[Finding, ...]:
-    """Returns findings from the statistics of all layers, most serious first.
+    """Reports layers at which signals or gradients vanish, explode or are zero, most serious first.
 
     Kinds: "not-finite", "input-scale", "zero-weights", "vanishing-activations", "exploding-activations",
     "vanishing-gradients", "exploding-gradients", "dead-units", "merged-inputs". ``where`` is the layer, "inputs", or
@@ -90,7 +90,7 @@ def signal_findings(
 
 
 def _is_embedding(layer: LayerSignal) -> bool:
-    """Whether a layer is an embedding, or of a class derived from one, such as a positional embedding."""
+    """Checks whether a layer is an embedding, or of a class derived from one, such as a positional embedding."""
     return "Embedding" in layer.kind
 
 
@@ -110,7 +110,7 @@ def _inputs(square: float | None) -> list[Finding]:
 
 
 def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    """Returns findings about layers whose all-zero weights block the gradient to all layers before them."""
+    """Reports layers whose all-zero weights block the gradient to all layers before them."""
     findings = []
     for i, layer in enumerate(layers):
         before = [other.gradient for other in layers[:i] if other.weighted]
@@ -124,7 +124,7 @@ def _zero(layers: tuple[LayerSignal, ...]) -> list[Finding]:
 
 
 def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
-    """Returns whether later layers' outputs still differ between examples, because a skip path goes around this
+    """Checks whether outputs of later layers still differ between examples, because a skip connection goes around this
     layer.
     """
     later = [other for other in layers[i + 1 :] if other.weighted and other.dead is not None]
@@ -134,7 +134,7 @@ def _varies_after(layers: tuple[LayerSignal, ...], i: int) -> bool:
 
 
 def _change(layers: list[LayerSignal], quantity: str, variance: float | None) -> list[Finding]:
-    """Returns findings if the size of activations or of gradients changes too much over the layers.
+    """Reports a problem if the size of activations or of gradients changes too much over the layers.
 
     See equation (1) of the module docstring.
     """
@@ -178,14 +178,14 @@ def _change(layers: list[LayerSignal], quantity: str, variance: float | None) ->
 
 
 def _strength(layer: LayerSignal, quantity: str) -> float | None:
-    """Returns the size of a layer's activations (a) or of its relative gradients (v)."""
+    """Returns the size of a layer's activations, or of its weight gradients relative to the weights."""
     if quantity == "activation" or layer.update is None:
         return layer.activation if quantity == "activation" else None
     return layer.update * layer.units / layer.fan
 
 
 def _beyond_the_head(logs: list[float]) -> bool:
-    """Returns whether relative gradients also change among the layers before the last one, not only at the last one.
+    """Checks whether gradients shrink or grow over several layers, and not only at the last layer.
 
     The last layer may be drawn much smaller than the others, and then has a relative gradient that is a thousand times
     the gradient of the layer before it: a difference between these two alone is not a fault.
@@ -194,7 +194,7 @@ def _beyond_the_head(logs: list[float]) -> bool:
 
 
 def _narrow(layers: list[LayerSignal]) -> list[Finding]:
-    """Returns a finding for a layer that makes signal and gradient almost vanish, even if a later bias hides it."""
+    """Reports a layer that nearly blocks signals and gradients, even if its bias hides this in the outputs."""
     for i, layer in enumerate(layers[1:], start=1):
         before, passed = layers[i - 1].activation, layer.gradient
         if (
@@ -214,7 +214,7 @@ def _narrow(layers: list[LayerSignal]) -> list[Finding]:
 
 
 def _dead(layers: tuple[LayerSignal, ...]) -> list[Finding]:
-    """Returns a finding for the first layer with too many dead units."""
+    """Reports the first layer with too many dead units."""
     first = next(
         (i for i, layer in enumerate(layers) if layer.weighted), 0
     )  # In layers before the first one with weights, a constant unit means a constant column of the data

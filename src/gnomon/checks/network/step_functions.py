@@ -1,4 +1,4 @@
-"""Finds step functions in forward, such as rounding, which pass no gradient to the layers before them.
+"""Finds step functions in ``forward``, such as rounding, which pass no gradient to the layers before them.
 
 Weights that get an exact zero as gradient do not change in training. If weights did not change and forward calls a
 function whose derivative is zero everywhere, this function is the reason.
@@ -42,7 +42,8 @@ MAX_NAMED_LAYERS = 3
 
 
 def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if training left some weights unchanged and forward calls a step function such as round.
+    """Reports a problem if training left some weights unchanged and ``forward`` calls a step function such as
+    ``round``.
 
     Chance raises no false alarm.
     Cost: comparing the weights, and a forward pass.
@@ -69,7 +70,7 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
 
 
 class _Names(TorchFunctionMode):
-    """A torch function mode that records the names of torch functions that are called."""
+    """While active, records the names of torch functions that are called."""
 
     def __init__(self) -> None:
         super().__init__()

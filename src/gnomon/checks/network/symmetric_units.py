@@ -28,8 +28,7 @@ MIN_EQUAL_SHARE = 0.5
 
 
 def symmetric_unit_findings(module: nn.Module) -> tuple[Finding, ...]:
-    """Returns a finding for the first hidden layer in which at least half of the units have the same weights as another
-    one.
+    """Reports the first hidden layer in which at least half of the units have the same weights as another unit.
 
     Layers of zeros have findings of their own, and the last layer may be constant.
     Cost: sorting the rows of all weights.

@@ -21,7 +21,7 @@ __all__ = ["has_no_constant", "missing_bias_findings"]
 
 
 def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
-    """Returns a finding if a network without biases fits far worse than a simple model.
+    """Reports a network without any bias; called if the network fits far worse than a simple model.
 
     Cost: two forward passes.
 
@@ -32,7 +32,7 @@ def missing_bias_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
 
 def has_no_constant(module: nn.Module, x: Inputs) -> bool:
-    """Returns whether no layer has a bias and zero inputs give zero outputs, while the inputs x give nonzero outputs.
+    """Checks whether a network has no biases, so that zero inputs give zero outputs.
 
     Cost: two forward passes of two examples.
 

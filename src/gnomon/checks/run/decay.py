@@ -1,4 +1,4 @@
-"""Detects weight decay that is stronger than the gradient of the loss.
+"""Detects weight decay that changes the weights more than the gradient of the loss does.
 
 At weights w with gradient g of the loss, decay r moves the weights by lr r w in addition to lr g, so that at the start
 
@@ -36,7 +36,7 @@ MAX_DECAY_RATIO = 0.5
 
 
 def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
-    """Returns the weight decay of an optimizer, and whether it is decoupled from the gradient, as in AdamW.
+    """Returns the weight decay of an optimizer, and whether the decay is separate from the gradient, as in AdamW.
 
     >>> weight_decay_of(SGD(0.1, decay=0.01)), weight_decay_of(Adam(decay=0.1))
     ((0.01, False), (0.1, True))
@@ -55,7 +55,7 @@ def weight_decay_of(optimizer: AbstractOptimizer) -> tuple[float, bool]:
 def weight_decay_findings(
     decay: float, *, weights: float, rms: float, gradient: float, decoupled: bool
 ) -> tuple[Finding, ...]:
-    """Returns a finding if weight decay is stronger than the gradient; decoupled decay (AdamW) has its own test.
+    """Reports weight decay that is stronger than the gradient; decoupled weight decay (as in AdamW) has its own test.
 
     See equations (1) and (2) of the module docstring.
     ``weights`` and ``gradient`` are the norms of all matrices and of the gradient of the loss at them, ``rms`` the root
@@ -79,7 +79,7 @@ def weight_decay_findings(
 def network_weight_decay_findings(
     module: nn.Module, optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """Returns a finding if the optimizer's weight decay is stronger than the gradients of the network's parameters.
+    """Reports a problem if the optimizer's weight decay is stronger than the gradients of the network's parameters.
 
     >>> network_weight_decay_findings(nn.Linear(1, 1), None, {})
     ()

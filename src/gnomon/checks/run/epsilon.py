@@ -1,4 +1,4 @@
-"""Checks whether Adam's eps, the constant in the denominator, is far larger than the gradient.
+"""Checks whether Adam's eps, the constant in the denominator, is far larger than the gradient, so that steps are tiny.
 
     step = lr m / (sqrt(v) + eps),    ratio = eps / root mean square of the gradient                            (1)
 
@@ -30,7 +30,7 @@ MIN_EPSILON = 1e-3
 
 
 def epsilon_findings(optimizer: str, epsilon: float, *, rms: float) -> tuple[Finding, ...]:
-    """Returns a finding if Adam's eps is far larger than the root mean square of the gradient.
+    """Reports a problem if Adam's eps is far larger than the root mean square of the gradient.
 
     >>> epsilon_findings("RMSprop", 1.0, rms=0.001)[0].values["ratio"]
     1000.0
@@ -58,7 +58,7 @@ def epsilon_of(optimizer: AbstractOptimizer) -> float:
 def optimizer_epsilon_findings(
     optimizer: AbstractOptimizer | None, gradients: Mapping[str, Tensor | None]
 ) -> tuple[Finding, ...]:
-    """Returns a finding if an optimizer's eps is far larger than the gradients of the loss, given by parameter name.
+    """Reports a problem if an optimizer's eps is far larger than the gradients of the loss, given by parameter name.
 
     >>> optimizer_epsilon_findings(None, {})
     ()

@@ -1,4 +1,4 @@
-"""Finds where training explodes: the step, and the layer whose outputs grew first.
+"""Finds the training step and the layer at which the outputs of a network start to explode.
 
 Steps are taken again on a copy, and the root mean square q_l of each layer's outputs is followed. The explosion begins
 at the first step at which some layer has
@@ -45,7 +45,7 @@ MAX_OUTPUT_GROWTH = 1e3
 
 @dataclass(frozen=True, slots=True)
 class TrainingExplosion(Result):
-    """Result: the step (counted from 1) and the layer at which outputs exploded; step 0 if they did not."""
+    """Result: the step (counted from 1) and the layer at which outputs exploded; step 0 if outputs did not explode."""
 
     step: int
     layer: str
@@ -54,14 +54,14 @@ class TrainingExplosion(Result):
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
+        """Says in one sentence at which step and in which layer training explodes."""
         if not self.step:
             return "No layer's outputs explode in the first steps."
         return f"Training explodes at step {self.step}, first in '{self.layer}': its outputs {self._size}."
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding with the step and the layer at which training explodes."""
+        """Reports the step and the layer at which training explodes."""
         if not self.step:
             return ()
         values = {"step": self.step, "size": self._size, "lr": self.lr}

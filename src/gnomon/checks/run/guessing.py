@@ -50,7 +50,7 @@ gain."""
 def guessing_findings(
     probabilities: Float[Tensor, "n k"], y: Int[Tensor, " n"], *, data_name: str, trained: bool
 ) -> tuple[Finding, ...]:
-    """Returns a finding if a classifier's probabilities p are not better than guessing.
+    """Reports a problem if a classifier's predicted probabilities are not better than guessing.
 
     ``data_name`` is "training" or "test"; ``trained`` says that the network was trained here. With fewer
     than `MIN_EXAMPLES` examples nothing is said.
@@ -86,7 +86,8 @@ def guessing_findings(
 
 
 def regression_guessing_findings(explained: float, n: int, *, data_name: str, trained: bool) -> tuple[Finding, ...]:
-    """Returns a finding if a regression explains no more of the variance of n targets than their mean does.
+    """Reports a problem if a regression network explains no more of the targets' variance than predicting their mean
+    does.
 
     Hypotheses: a squared error.
     Reference: [hastie2009elements].

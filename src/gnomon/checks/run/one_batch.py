@@ -1,4 +1,4 @@
-"""Tests whether a network can learn a handful of examples by heart.
+"""Tests whether a network can memorize a few examples, as almost every working network can.
 
 A copy is trained on a few different examples only, first with the user's optimizer, then with Adam. Almost every
 network with a suitable loss fits them:
@@ -50,7 +50,9 @@ MIN_FITTED = 0.8
 
 @dataclass(frozen=True, slots=True)
 class OneBatch(Record):
-    """How well a network fits one batch (1): with the user's optimizer, and at best with Adam."""
+    """Result: which fraction of one small batch a network memorizes, with the user's optimizer and at best with
+    Adam.
+    """
 
     examples: int
     steps: int
@@ -62,7 +64,8 @@ def fit_one_batch(
     module: nn.Module, x: Inputs, y: Tensor, *, loss: Loss, optimizer: AbstractOptimizer,
     targets: Callable[[Tensor], Tensor] = lambda y: y,
 ) -> OneBatch | None:  # fmt: skip
-    """Trains copies on a few different examples; returns how well they fit, or None if too few examples differ.
+    """Trains copies of a network on a few different examples only; returns how well they fit, None if too few examples
+    differ.
 
     ``y`` are classes (n,), or numbers; ``targets`` brings them into the form that the loss takes.
     Cost: at most three runs of `FITTING_STEPS` steps on `BATCH_EXAMPLES` examples.
@@ -82,7 +85,7 @@ def fit_one_batch(
 
 
 def one_batch_findings(found: OneBatch | None) -> tuple[Finding, ...]:
-    """Returns a finding if the batch was not fitted with the user's optimizer, equation (1).
+    """Reports a problem if the network cannot memorize one small batch with the user's optimizer.
 
     To be used for networks that fit their training set badly. False alarms: 0 of 240 healthy networks of six kinds.
 
@@ -98,7 +101,7 @@ def one_batch_findings(found: OneBatch | None) -> tuple[Finding, ...]:
 
 
 def _different(x: Inputs, y: Tensor) -> Tensor:
-    """Returns the indices of the first examples that differ in their inputs."""
+    """Returns the indices of the first examples whose inputs differ from each other."""
     first: dict[bytes, int] = {}
     for i, name in enumerate(example_hashes(x)):
         first.setdefault(name, i)
@@ -113,7 +116,7 @@ def _fitted_share(
     optimizer: AbstractOptimizer,
     targets: Callable[[Tensor], Tensor],
 ) -> float:
-    """Returns the fitted share (1) after training on these examples alone; 0 if training diverges."""
+    """Trains a copy on these examples alone; returns how much of them it fits, from 0 to 1; 0 if training diverges."""
     run = train(
         module,
         (x, targets(y)),

@@ -44,8 +44,7 @@ MIN_GAIN_OF_DOUBLING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class AccuracyOutcome(Record):
-    """Accuracies of the trained network on train and on test (or None), with numbers of examples and accuracies of
-    baselines.
+    """Accuracies of a trained network on train and test, with numbers of examples and accuracies of simple baselines.
 
     ``guess`` is the accuracy of always guessing the largest class, ``simple`` the accuracy of kernel regression on
     held-out examples (0 if it is not known), ``gain`` what doubling the data to ``fitted`` examples brought a simple
@@ -66,7 +65,7 @@ class AccuracyOutcome(Record):
 
 
 def outcome_findings(outcome: AccuracyOutcome) -> tuple[Finding, ...]:
-    """Returns findings about overfitting, underfitting or no learning, each with a fix.
+    """Reports overfitting, underfitting or no learning of a classifier, each with a fix.
 
     For runs that were long enough. False alarms: 3e-5 by (1) for overfitting; underfitting is detected by a difference
     of ten points in accuracy, which has a deviation of at most 2 points from 600 examples on.
@@ -99,16 +98,14 @@ def _underfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
 
 
 def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Finding, ...]:
-    """Returns a finding if the network is hardly better than guessing, and no simple model shows that better is
-    possible.
-    """
+    """Reports a network that is hardly better than guessing, if no simple model shows that better is possible."""
     if found.guess > MAX_LARGEST_CLASS or found.train - found.guess >= MIN_SAVED_ERRORS * (1 - found.guess):
         return ()
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
 def fix_for_overfitting(gain: float, fitted: int, unit: str) -> str:
-    """Returns advice against overfitting; ``gain`` is how much a simple model improves if the data double.
+    """Returns advice against overfitting; recommends more data if doubling the data clearly improves a simple model.
 
     >>> fix_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'

@@ -45,8 +45,8 @@ def regression_outcome_findings(
     fix: str = "",
     advice: str = training_kinds.MORE_CAPACITY,
 ) -> tuple[Finding, ...]:
-    """Returns findings about overfitting, underfitting or no learning, from mean squared errors relative to the
-    targets' variance.
+    """Reports overfitting, underfitting or no learning of a regression network, from its squared errors on train and
+    test.
 
     ``simple`` is the share of the variance that a simple model explains on held-out examples, 0 if it is not known,
     ``fix`` what helps against overfitting and ``advice`` what helps a network that fits badly.

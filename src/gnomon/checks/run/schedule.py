@@ -1,4 +1,4 @@
-"""Finds schedules that lower the learning rate so fast that most epochs have no effect, or that never raise it.
+"""Finds schedules that lower the learning rate so fast that most epochs have no effect, or that keep it too low.
 
     effective epochs = sum over epochs e of lr_e / max lr                                                      (1)
 
@@ -35,7 +35,8 @@ MAX_LAST_SHARE = 1e-3
 
 
 def schedule_findings(rates: Sequence[float], *, base: float | None = None) -> tuple[Finding, ...]:
-    """Returns a finding if learning rates fall so fast that only few epochs are effective (1), or stay low (2).
+    """Reports learning rates that fall so fast that only few epochs have an effect, or that stay far below the
+    optimizer's.
 
     ``base`` is the learning rate of the optimizer without the schedule.
     To be used for runs that fit their training examples badly. No chance is involved.
@@ -58,7 +59,8 @@ def schedule_findings(rates: Sequence[float], *, base: float | None = None) -> t
 
 
 def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
-    """Returns the learning rate of each epoch; empty for schedulers that move with each step or with a measured loss.
+    """Returns the learning rate that a scheduler plans for each epoch; empty if it steps per batch or depends on a
+    measured loss.
 
     >>> planned_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
     (1.0, 0.5, 0.25)

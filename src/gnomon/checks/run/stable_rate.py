@@ -19,7 +19,7 @@ TINY_SHARE = 0.01
 
 
 def stable_rate_findings(lr: float, momentum: float, largest_stable_lr: float) -> tuple[Finding, ...]:
-    """Returns a finding if a learning rate is above the largest stable one, or far below it.
+    """Reports a learning rate that is above the largest stable one, or far below it.
 
     See equation (1) of the module docstring.
 

@@ -66,7 +66,8 @@ ROUNDING_SHARE = 1e-7
 def learning_rate_findings(
     loss_falls: Mapping[float, float], *, start: float, lr: float, steps: int, fall_in_whole_run: float | None = None
 ) -> tuple[Finding, ...]:
-    """Returns findings about a learning rate, from how far the loss falls in short runs with multiples c of the rate.
+    """Reports a learning rate that is too large or too small, from how far the loss falls in short runs with other
+    rates.
 
     ``fall_in_whole_run`` is the fall of the loss in a whole run, if one was made.
 
@@ -125,8 +126,8 @@ def short_runs(
     seed: int = 0,
     factors: tuple[float, ...] = (),
 ) -> tuple[dict[float, float], float]:
-    """Trains copies for a few steps with multiples of the learning rate; returns how far the loss falls in each, and
-    the initial loss.
+    """Trains copies for a few steps with multiples of the learning rate; returns how far the loss falls, and its
+    initial value.
 
     ``factors`` are the multiples of the learning rate, if they are not chosen during the search as above.
     Cost: steps for each of at most `MAX_SHORT_RUNS` runs, and four passes over x without gradients for each.
@@ -168,7 +169,9 @@ def short_runs(
 
 
 def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: Tensor, loss: Any) -> float:
-    """Returns the loss with batch norm in training mode (batch statistics); without batch norm, the measured loss."""
+    """Returns the loss with the batch statistics of batch norm; for networks without batch norm, the loss already
+    measured.
+    """
     norms = [part for part in model.modules() if isinstance(part, BATCH_NORMS)]
     if not norms:
         return measured
@@ -180,7 +183,7 @@ def _loss_by_batch(step: int, model: nn.Module, measured: float, *, x: Any, y: T
 
 
 def scale_learning_rates(optimizer: AbstractOptimizer, factor: float) -> AbstractOptimizer:
-    """Returns the same optimizer with its learning rates multiplied by a factor.
+    """Returns a copy of the optimizer whose learning rates are multiplied by a factor.
 
     >>> from gnomon.training import SGD
     >>> scale_learning_rates(SGD(0.1), 10.0).lr

@@ -54,7 +54,7 @@ def count(x: Inputs) -> int:
 
 
 def tensors(x: Any) -> Iterator[Tensor]:
-    """Yields all tensors in model inputs x that have an example axis, in the order of the arguments.
+    """Yields all tensors in the model inputs x that have one row per example, in the order of the arguments.
 
     >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
@@ -71,7 +71,7 @@ def tensors(x: Any) -> Iterator[Tensor]:
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
-    """Applies a function to each tensor in x that has an example axis; returns the result in the same structure as x.
+    """Applies a function to each tensor in the model inputs x; returns the results in the same structure as x.
 
     Cost: one call of the function per tensor.
 
@@ -90,8 +90,8 @@ def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
 
 
 def take(x: Inputs, index: Tensor | slice) -> Inputs:
-    """Returns the examples of the model inputs x that an index tensor or a slice selects, contiguous in memory as a
-    loader returns them, because many modules call ``view``.
+    """Selects examples of the model inputs x by indices or a slice; the result is contiguous in memory, as many modules
+    require.
 
     Cost: a copy of the examples at an index; none for a slice of contiguous tensors.
 
@@ -102,12 +102,12 @@ def take(x: Inputs, index: Tensor | slice) -> Inputs:
 
 
 def _contiguous(t: Tensor) -> Tensor:
-    """Returns the tensor with contiguous memory; images in channels-last format stay as they are."""
+    """Returns the tensor in contiguous memory; images in channels-last format stay unchanged."""
     return t if t.dim() == 4 and t.is_contiguous(memory_format=torch.channels_last) else t.contiguous()
 
 
 def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
-    """Returns x detached, on the module's device, with floating tensors in the module's dtype (integers unchanged).
+    """Detaches inputs from the autograd graph, and moves them to the module's device and floating-point dtype.
 
     >>> detach_to_module(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
@@ -117,7 +117,7 @@ def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def to_module(x: Inputs, module: nn.Module) -> Inputs:
-    """Returns x on the module's device and in its dtype, as `detach_to_module` does, but keeps the gradients of x.
+    """Moves inputs to the module's device and floating-point dtype, and keeps their gradients.
 
     Cost: a copy of the tensors that are converted.
 
@@ -137,7 +137,7 @@ def to_module(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def with_channels_last(x: Inputs) -> Inputs:
-    """Returns the model inputs x with all images (n, c, h, w) in channels-last memory format.
+    """Returns the model inputs with all images in channels-last memory format.
 
     Cost: a copy of the images that are laid out otherwise.
 

@@ -18,7 +18,7 @@ __all__ = ["Array", "as_array", "as_tensor"]
 
 @runtime_checkable
 class Table(Protocol):
-    """A table or a column of another library, such as a DataFrame or a Series of pandas or polars."""
+    """A table or column of another library, such as a DataFrame or Series of pandas or polars."""
 
     def to_numpy(self) -> np.ndarray:
         """Returns the values of the table as a numpy array."""
@@ -29,7 +29,7 @@ Array = Tensor | np.ndarray | Table
 
 
 def as_tensor(values: Array) -> Tensor:
-    """Converts numbers to a tensor without gradients; numpy arrays are copied because they may be write-protected.
+    """Converts numbers to a tensor without gradients; copies numpy arrays, because they may be write-protected.
 
     Cost: a copy of an array or a table; none for a tensor.
 

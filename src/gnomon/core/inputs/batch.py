@@ -1,4 +1,4 @@
-"""Defines a batch (inputs and targets) and converts what data loaders yield to batches.
+"""Defines a batch (inputs and targets), and converts what data loaders yield to batches.
 
 >>> import torch
 >>> batch = to_batch((torch.zeros(3, 2), torch.tensor([0, 1, 1])))
@@ -68,7 +68,7 @@ def to_batch(raw: Any) -> Batch:
 
 
 def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[Any]], Any]) -> Any:
-    """Reads some examples of a data set and collates them to a batch; an error in the data set names the example.
+    """Reads some examples of a data set and joins them to a batch; an error in the data set names the example.
 
     Cost: reading the examples.
 
@@ -95,7 +95,7 @@ def read_examples(dataset: Any, index: Sequence[int], collate: Callable[[list[An
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
-    """Concatenates several batches into one batch.
+    """Concatenates several batches of examples into one batch.
 
     Cost: a copy of the examples.
 

@@ -49,7 +49,7 @@ SEEDS = range(-(2**63), 2**64)
 
 
 def check_module(module: Any) -> None:
-    """Raises an error unless the argument is a module.
+    """Raises an error unless the argument is a torch module.
 
     >>> check_module(nn.Linear(1, 1))
     """
@@ -103,7 +103,7 @@ def _refuse(name: str, p: Tensor) -> None:
 
 
 def as_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Validates model inputs (finite, dense, equally many examples) and moves them to the module's device and dtype.
+    """Validates model inputs (finite, dense, one row per example) and moves them to the module's device and dtype.
 
     Images of bytes, or without the one channel that the first layer wants, are adapted; see `core.adapt`.
     Cost: one pass over x, and a copy of what must be converted.
@@ -123,7 +123,7 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def check_finite_inputs(x: Inputs) -> None:
-    """Raises an error that names the first example of x that contains NaN or infinity.
+    """Raises an error if the inputs contain NaN or infinity; the message names the first such example.
 
     Cost: one pass over x.
 
@@ -138,8 +138,7 @@ def check_finite_inputs(x: Inputs) -> None:
 
 
 def as_targets(y: Any, n: int) -> Tensor:
-    """Validates targets and converts them to a dense tensor of finite real numbers or classes, one for each of n
-    examples.
+    """Validates targets and converts them to a dense tensor of finite numbers or classes, one for each of n examples.
 
     Cost: one pass over y.
 
@@ -195,7 +194,7 @@ def as_numbers(values: Any, name: str) -> Tensor:
 
 
 def is_array(values: Any) -> bool:
-    """Whether a value is an array, or a table that can be converted to an array.
+    """Checks whether a value is an array, or a table that can be converted to an array.
 
     >>> is_array(np.ones(1)), is_array(np.float64(1.0)), is_array("text")
     (True, False, False)
@@ -259,7 +258,7 @@ def check_type(name: str, value: Any, kind: Any, *, fix: str) -> None:
 
 
 def dense(x: Any) -> Any:
-    """Converts all arrays in the inputs x to dense tensors; a list of numbers becomes one tensor.
+    """Converts all arrays in the model inputs x to dense tensors; a list of numbers becomes one tensor.
 
     >>> dense({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
@@ -287,7 +286,7 @@ def _argument(value: Any, name: str) -> Any:
 
 
 def _is_number(x: Any) -> bool:
-    """Whether x is a number, or a (nested) list whose first element is a number."""
+    """Checks whether a value is a number, or a (nested) list whose first element is a number."""
     return _is_number(x[0]) if isinstance(x, list) and x else isinstance(x, int | float | np.number)
 
 
@@ -330,8 +329,8 @@ def _native(values: Any, name: str) -> np.ndarray:
 
 
 def _column(values: Any, name: str) -> str:
-    """Returns the name of a table's first column that does not hold numbers; returns ``name`` if columns have no
-    names.
+    """Describes the first column of a table that does not hold numbers, for an error message; ``name`` if there are no
+    columns.
     """
     for title in getattr(values, "columns", ()):
         if np.array(np.asarray(values[title]).tolist()).dtype.kind not in "biufc":

@@ -21,7 +21,7 @@ __all__ = ["are_classes", "targets_as_numbers", "one_hot"]
 
 
 def are_classes(y: Tensor) -> bool:
-    """Whether targets y are class indices: a tensor with one axis that holds integers or booleans.
+    """Checks whether targets are class indices: a tensor with one dimension that holds integers or booleans.
 
     >>> are_classes(torch.tensor([2, 0])), are_classes(torch.tensor([2.0])), are_classes(torch.tensor([[1, 0]]))
     (True, False, False)
@@ -30,7 +30,7 @@ def are_classes(y: Tensor) -> bool:
 
 
 def targets_as_numbers(y: Array, *, outputs: int | None = None) -> Tensor:
-    """Converts targets to numbers: class labels become one-hot rows, other targets stay as they are.
+    """Converts targets to numbers: class labels become one-hot rows, other targets stay unchanged.
 
     Cost: n k numbers for classes, none otherwise.
 
@@ -48,7 +48,8 @@ def targets_as_numbers(y: Array, *, outputs: int | None = None) -> Tensor:
 
 
 def one_hot(labels: Tensor, classes: int | None) -> Float[Tensor, "n k"]:
-    """Converts class labels 0, 1, ... to one-hot rows with ``classes`` columns; by default as many as the labels need.
+    """Converts class labels 0, 1, ... to one-hot rows; the number of columns is ``classes``, or the largest label plus
+    1.
 
     Cost: n k numbers.
 

@@ -1,4 +1,5 @@
-"""Converts images to the form a module takes: bytes scaled to [0, 1], and the channel axis in the place torch expects.
+"""Converts images to the form that a module takes: bytes scaled to [0, 1], and channels in the dimension that torch
+expects.
 
 A module that takes the inputs as they are gets them as they are: bytes for an embedding, or for a forward that scales
 by itself, are left alone. What is changed is said in one line.
@@ -27,7 +28,7 @@ CONVOLUTIONS = {nn.Conv1d: 3, nn.Conv2d: 4, nn.Conv3d: 5}
 
 
 class AdaptedInputWarning(UserWarning):
-    """A warning that inputs were changed so that the module accepts them; its message says how."""
+    """A warning that gnomon changed the inputs so that the module accepts them; the message says how."""
 
 
 def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]:
@@ -60,7 +61,7 @@ def adapt_images(x: Inputs, module: nn.Module) -> tuple[Inputs, tuple[str, ...]]
 
 
 def warn(notes: tuple[str, ...]) -> None:
-    """Issues a warning about changes of the inputs, located at the line of the user's program.
+    """Warns that inputs were changed; the warning points to a line of the user's program.
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
@@ -89,15 +90,16 @@ def _first_layer(module: nn.Module) -> nn.Module | None:
 
 
 def _lacks_channels(x: Tensor, module: nn.Module) -> bool:
-    """Whether the module's first layer is a convolution with one input channel and the images x have no channel
-    axis."""
+    """Checks whether gray images lack the channel dimension that the module's first convolution expects."""
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     return axes is not None and x.dim() == axes - 1 and getattr(first, "in_channels", 0) == 1
 
 
 def _channels_last(x: Tensor, module: nn.Module) -> bool:
-    """Whether the module's first layer is a convolution and the last axis of x holds the channels, as in Keras."""
+    """Checks whether images have their channels in the last dimension, as in Keras, so that the first convolution
+    rejects them.
+    """
     first = _first_layer(module)
     axes = next((n for kind, n in CONVOLUTIONS.items() if isinstance(first, kind)), None)
     channels = getattr(first, "in_channels", 0)
@@ -105,8 +107,8 @@ def _channels_last(x: Tensor, module: nn.Module) -> bool:
 
 
 def _runs(module: nn.Module, x: Tensor) -> bool:
-    """Returns whether the module runs on two examples of x without an error. (One example could pass as an unbatched
-    image.)
+    """Checks whether the module runs on two examples without an error. (A single one could pass as an image without
+    batch.)
     """
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:

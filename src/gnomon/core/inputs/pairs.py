@@ -1,4 +1,4 @@
-"""Decides whether a tuple, list or dict of the user is data with targets, or the arguments of one call of a module."""
+"""Decides whether a user's tuple, list or dict is data with targets, or the arguments of one call of a module."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["is_data", "is_pair"]
 
 
 def is_pair(data: Any) -> bool:
-    """Returns whether ``data`` is one pair (inputs, targets), and not a list of two batches.
+    """Checks whether ``data`` is one pair (inputs, targets), and not a list of two batches.
 
     >>> import torch
     >>> is_pair((torch.zeros(2, 1), torch.zeros(2))), is_pair([{"x": 1}, {"x": 2}])
@@ -25,8 +25,7 @@ def is_pair(data: Any) -> bool:
 
 
 def is_data(x: Any, module: nn.Module) -> bool:
-    """Returns whether a tuple, list or dict x is data with targets; otherwise it holds the arguments of one call of the
-    module. A dict is data if it has a column of targets, such as "labels", that ``forward`` does not take.
+    """Checks whether a tuple, list or dict holds data with targets, and not the arguments of one call of the module.
 
     >>> import torch
     >>> pair = torch.zeros(2, 1), torch.zeros(2)
@@ -42,7 +41,7 @@ def is_data(x: Any, module: nn.Module) -> bool:
 
 
 def _is_list_of_numbers(y: Any) -> bool:
-    """Returns whether y is a (nested) list of numbers; a batch would hold tensors or arrays instead."""
+    """Checks whether y is a (nested) list of numbers; a batch would hold tensors or arrays instead."""
     if isinstance(y, tuple | list) and y:
         return isinstance(y[0], int | float) or _is_list_of_numbers(y[0])
     return False

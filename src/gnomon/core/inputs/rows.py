@@ -24,7 +24,7 @@ __all__ = ["accepts_argument", "batch_from_columns", "target_column"]
 
 
 def target_column(names: Any) -> str | None:
-    """Returns the first column name that usually names targets, such as "labels"; None if there is none.
+    """Returns the first column name that usually means targets, such as "labels"; None if there is none.
 
     >>> target_column(["text", "label"])
     'label'
@@ -33,7 +33,7 @@ def target_column(names: Any) -> str | None:
 
 
 def accepts_argument(module: nn.Module, name: str) -> bool:
-    """Returns whether the module's ``forward`` takes an argument of this name.
+    """Checks whether the module's ``forward`` takes an argument with this name.
 
     >>> accepts_argument(nn.Linear(1, 1), "input"), accepts_argument(nn.Linear(1, 1), "labels")
     (True, False)
@@ -43,7 +43,7 @@ def accepts_argument(module: nn.Module, name: str) -> bool:
 
 
 def batch_from_columns(columns: Mapping[str, Any], module: nn.Module | None) -> dict[str, Tensor]:
-    """Converts rows, given as lists of values by column name, to a batch: a dict of tensors by column name.
+    """Converts a table of columns to a batch for a module: a dict of input tensors by column name, and the targets.
 
     Cost: one pass over the rows.
 

@@ -1,4 +1,4 @@
-"""Completes the arguments of a module's ``forward`` that the data do not contain: optional arguments, and targets.
+"""Adds what the data lack for a call of a module's ``forward``: None for optional arguments, and the targets.
 
 >>> import torch
 >>> class Table(nn.Module):
@@ -54,7 +54,7 @@ def add_none_for_optional_arguments(x: Inputs, module: nn.Module) -> Inputs:
 
 
 def most_positional_arguments(module: nn.Module) -> float:
-    """Returns the maximum number of positional arguments that the module's ``forward`` accepts; infinity for ``*args``.
+    """Returns the largest number of positional arguments that the module's ``forward`` accepts; infinity for ``*args``.
 
     >>> most_positional_arguments(nn.Linear(1, 1)), most_positional_arguments(nn.Bilinear(1, 1, 1))
     (1, 2)
@@ -66,8 +66,8 @@ def most_positional_arguments(module: nn.Module) -> float:
 
 
 def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) -> str | None:
-    """Returns the name of the ``forward`` argument that takes the targets, if the module's outputs depend on it or it
-    does not run without it; else None.
+    """Returns the ``forward`` argument through which the module needs the targets, such as "labels"; None if it needs
+    none.
 
     ``inputs`` returns the inputs; it is called only if ``forward`` has such an argument.
 
@@ -101,7 +101,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
 
 
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
-    """Returns the outputs in eval mode; random numbers of the module are the same at each call."""
+    """Runs a module in eval mode with a fixed random seed and returns its predictions."""
     with preserve(module, grad=False, seed=0):
         return output_tensor(run(module, x))
 
@@ -135,7 +135,7 @@ def _is_required(p: inspect.Parameter) -> bool:
 
 
 def _may_be_none(p: inspect.Parameter) -> bool:
-    """Whether the type annotation of an argument allows None."""
+    """Checks whether the type annotation of an argument allows None."""
     stated: Any = p.annotation
     words = stated if isinstance(stated, str) else str(stated)
     return stated is not p.empty and ("None" in words or "Optional" in words)

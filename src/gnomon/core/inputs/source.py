@@ -48,7 +48,7 @@ DEFAULT_BATCH_SIZE = 256
 
 
 class AbstractSource(ABC):
-    """Base class of data sources, which read examples in a fixed order, in batches."""
+    """Base class of data sources: objects that read examples in a fixed order, in batches."""
 
     module: nn.Module | None
     _targets_go_to: str | None | Literal[False] = False
@@ -56,27 +56,29 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """Returns the number of examples; reads a stream of batches once to count them."""
+        """Returns the number of examples in the data source; a stream of batches is read once to count them."""
 
     @abstractmethod
     def batches(self, size: int | None = None) -> Iterator[Batch]:
-        """Yields all examples in order, in batches of ``size``; if the data come in batches, yields those."""
+        """Yields all examples of the data source in order, in batches of ``size``, or in their own batches for a
+        stream.
+        """
 
     @abstractmethod
     def at(self, index: Tensor) -> Batch:
         """Returns the examples with these indices as one batch, in the order of the indices."""
 
     def labels(self) -> Tensor | None:
-        """Returns all targets in one tensor; None if the data have no targets."""
+        """Returns all targets of the data source in one tensor; None if the data have no targets."""
         targets = [batch.y for batch in self.batches()]
         return None if any(y is None for y in targets) else torch.cat([y for y in targets if y is not None])
 
     def whole(self) -> Batch:
-        """Returns all examples as one batch in memory."""
+        """Loads all examples of the data source into memory, as one batch."""
         return join_batches(list(self.batches()))
 
     def pair(self) -> tuple[Inputs, Tensor]:
-        """Returns all inputs and all targets, loaded into memory; raises an error if the data have no targets."""
+        """Loads all inputs and all targets of the data source into memory; raises an error if targets are missing."""
         batch = self.whole()
         if batch.y is None:
             fix = "Pass (inputs, targets), or batches with targets: pairs, or dicts with the key 'labels'"
@@ -84,7 +86,7 @@ class AbstractSource(ABC):
         return batch.x, batch.y
 
     def first(self, n: int) -> Batch:
-        """Returns the first n examples, or all if there are fewer."""
+        """Returns the first n examples of the data source, or all if there are fewer."""
         parts, seen = [], 0
         for batch in self.batches(n):
             parts.append(batch[: n - seen] if len(batch) > n - seen else batch)
@@ -100,7 +102,7 @@ class AbstractSource(ABC):
         return self.at(stratified_sample(len(self), self.labels(), n, seed=seed))
 
     def mean(self, function: Callable[[Batch], Any], *, size: int | None = None) -> Any:
-        """Returns the mean of a function over all examples; the function maps a batch to the mean over the batch."""
+        """Averages a function over all examples; the function maps a batch to the mean over the batch."""
         total: Any = 0
         n = 0
         for batch in self.batches(size):
@@ -108,7 +110,9 @@ class AbstractSource(ABC):
         return total / n
 
     def _ready(self, batch: Batch) -> Batch:
-        """Validates a batch and converts it to the form that the source's module takes, if it has one."""
+        """Validates a batch and converts it to the form that the module of the data source takes, if it has a
+        module.
+        """
         if self.module is None:
             return batch
         x = add_none_for_optional_arguments(as_inputs(batch.x, self.module), self.module)
@@ -166,7 +170,9 @@ class Indexed(AbstractSource):
         return self._ready(to_batch(read_examples(self.dataset, index.tolist(), self.collate)))
 
     def labels(self) -> Tensor | None:
-        """Returns all targets: the data set's list ``targets`` if it has one, else by reading every example."""
+        """Returns all targets: the attribute ``targets`` of the data set if it has one, else by reading every
+        example.
+        """
         known = getattr(self.dataset, "targets", None)
         if known is not None and isinstance(known, Sized) and len(known) == len(self):
             return as_targets(known, len(self))
@@ -184,13 +190,13 @@ class Columns(Indexed):
         return self._ready(to_batch(rows))
 
     def labels(self) -> Tensor | None:
-        """Returns all targets by reading their column."""
+        """Returns all targets by reading the column of targets."""
         name = target_column(self.dataset.column_names)
         return None if name is None else as_targets(list(self.dataset[name]), len(self))
 
 
 class StreamingSource(AbstractSource):
-    """A data source for iterables of batches; the function ``again`` starts a new pass over the data."""
+    """A data source for streams of batches; the function ``again`` starts a new pass over the data."""
 
     def __init__(self, again: Callable[[], Iterable[Any]], module: nn.Module | None) -> None:
         self.again, self.module = again, module
@@ -228,7 +234,7 @@ class StreamingSource(AbstractSource):
 
 
 def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
-    """Makes a data source, which reads batches, from data in any supported form: arrays, data sets, loaders, iterables,
+    """Creates a data source, which reads batches, from data in any supported form: arrays, data sets, loaders,
     functions.
 
     Args:
@@ -265,7 +271,7 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
 
 
 def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
-    """Makes a data source for functions that need no targets, from inputs alone or from data with targets.
+    """Creates a data source for functions that need no targets, from inputs alone or from data with targets.
 
     A tensor, an array, a table, a tuple, a list or a dict is what the module is called with. A pair (inputs, targets),
     a list of batches, a ``Dataset``, a ``DataLoader``, another iterable of batches or a function that returns one is
@@ -286,7 +292,7 @@ def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
 
 
 def all_inputs(x: Any, module: nn.Module) -> Inputs:
-    """Returns the inputs of all examples in x as one batch in the form that the module takes, without targets.
+    """Loads the inputs of all examples as one batch in the form that the module takes, without targets.
 
     ``x`` is as in `as_input_source`; data that come in batches are read to their end.
     Cost: reading the data; all inputs are in memory.
@@ -300,7 +306,7 @@ def all_inputs(x: Any, module: nn.Module) -> Inputs:
 
 
 def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
-    """Makes a data source from data that are not arrays: data sets, loaders, iterables and functions."""
+    """Creates a data source from data that are not arrays: data sets, loaders, iterables and functions."""
     if isinstance(data, DataLoader):
         if isinstance(data.dataset, IterableDataset) or data.collate_fn is None:
             return StreamingSource(lambda: data, module)
@@ -326,7 +332,7 @@ def _source_of_batches(data: Any, module: nn.Module | None) -> AbstractSource:
 
 
 def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterator[Any]:
-    """Joins single rows of a Hugging Face stream to batches."""
+    """Joins single rows of a Hugging Face data stream to batches."""
     rows = iter(data)
     while some := list(islice(rows, DEFAULT_BATCH_SIZE)):
         yield batch_from_columns({name: [row[name] for row in some] for name in some[0]}, module)

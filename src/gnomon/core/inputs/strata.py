@@ -16,7 +16,8 @@ __all__ = ["stratified_sample"]
 
 
 def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -> Int[Tensor, " k"]:
-    """Returns the sorted indices of a random sample of k of n examples (all if n < k), stratified by class.
+    """Returns the sorted indices of k of n examples, drawn at random and stratified by class; all indices if k is
+    larger than n.
 
     Shares are rounded by largest remainder; where k is below the number of classes, the largest classes come first.
     Cost: one permutation of n.
@@ -35,9 +36,7 @@ def stratified_sample(n: int, labels: Tensor | None, k: int, *, seed: int = 0) -
 
 
 def _apportion(sizes: Tensor, k: int) -> Tensor:
-    """Splits a sample of size k over classes in proportion to their sizes, at least one each if possible; returns the
-    counts.
-    """
+    """Divides a sample of size k among classes in proportion to their sizes, with at least one each if possible."""
     exact = sizes.double() * k / int(sizes.sum())
     seats = torch.minimum(exact.floor().long().clamp(min=1 if k >= len(sizes) else 0), sizes)
     while int(seats.sum()) > k:

@@ -1,4 +1,4 @@
-"""Time limits of calls, which every loop that can show a progress bar checks.
+"""Implements time limits of calls: every loop that can show a progress bar checks the limit.
 
 A public function states ``budget: float | None = None`` and has the decorator `limit_time`; nothing else changes in it.
 
@@ -66,7 +66,8 @@ def limit_time(function: F) -> F:
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Context manager: raises a `TimeLimitError` if its block takes longer than ``seconds``; nested limits also apply.
+    """Context manager that raises a `TimeLimitError` if its block takes longer than ``seconds``; nested limits also
+    apply.
 
     >>> with time_limit(None):
     ...     check_time("steps", 1, 10)
@@ -86,8 +87,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def check_time(what: str | None, done: int, total: int | None) -> None:
-    """Raises a `TimeLimitError` if the time limit has passed; the message reports the progress so far and the expected
-    time.
+    """Raises a `TimeLimitError` if the time limit has passed; the message says how much is done and how long the rest
+    needs.
 
     Cost: a microsecond.
 

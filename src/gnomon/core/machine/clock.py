@@ -1,4 +1,4 @@
-"""Defines clocks, which are passed as arguments so that results with a time budget do not depend on machine speed.
+"""Defines clocks, which are passed as arguments so that tests of time budgets can use a fake clock.
 
 >>> from time import perf_counter
 >>> clock: Clock = perf_counter             # the clock in use, unless a caller brings another

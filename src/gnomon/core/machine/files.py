@@ -22,7 +22,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_file(path: str | Path, content: str | bytes) -> Path:
-    """Writes a file atomically: under a temporary name in the same folder, then renamed. Returns ``path``.
+    """Writes a file completely or not at all: writes a temporary file first, then renames it. Returns the path.
 
     The folder is made if it does not exist. A symbolic link stays, and its target is replaced. Devices, pipes, and
     files in a folder in which no file can be created are written in place.
@@ -85,7 +85,7 @@ def append_text(path: str | Path, text: str) -> None:
 
 
 def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError:
-    """Returns (does not raise) the error for a file that cannot be written, with path, reason and fix.
+    """Creates (but does not raise) the error for a file that cannot be written, with path, reason and fix.
 
     >>> print(write_error("report.html", OSError(errno.ENOSPC, "No space left on device")))
     cannot write report.html: No space left on device. Free some disk space, or pass another path.
@@ -96,8 +96,8 @@ def write_error(path: str | Path, reason: OSError, kept: str = "") -> WriteError
 
 
 def _in_place(path: Path) -> bool:
-    """Returns whether a path must be written directly instead of by renaming a temporary file: devices, pipes,
-    read-only folders.
+    """Checks whether a path must be written directly, without a temporary file: devices, pipes, files in read-only
+    folders.
     """
     try:
         if Path(os.path.abspath(path)).parts[1:2] in (("dev",), ("proc",)):
@@ -109,8 +109,8 @@ def _in_place(path: Path) -> bool:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    """Replaces the file ``target`` by renaming a temporary file that holds the new content; removes that file if
-    anything fails.
+    """Writes new content to a temporary file and renames it to ``target``; removes the temporary file if anything
+    fails.
     """
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     if mode is not None and not os.access(target, os.W_OK):

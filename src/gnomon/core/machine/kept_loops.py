@@ -1,4 +1,4 @@
-"""Guesses whether compiled loops are in the cache on disk, without importing numba, which takes a second.
+"""Guesses whether compiled code of a function is cached on disk, without importing numba, which takes a second.
 
 >>> may_be_kept("gnomon.core.machine.kept_loops", "no_such_loop")
 False
@@ -12,7 +12,7 @@ __all__ = ["may_be_kept"]
 
 
 def may_be_kept(module: str, function: str) -> bool:
-    """Returns whether numba has kept compiled code of a function on disk; it may be outdated, or of other types.
+    """Checks whether numba has cached compiled code of a function on disk; the code may be outdated.
 
     Cost: one or two folders are listed.
 

@@ -1,4 +1,4 @@
-"""Compiles Python loops with numba: without the interpreter lock, with wide vectors, and cached on disk.
+"""Compiles Python loops with numba: they run in several threads, use wide vector instructions, and are cached on disk.
 
 Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit;
 ``use_wide_vectors`` repairs both for the function that calls it. ``borrow`` saves slices their
@@ -61,8 +61,7 @@ def compile_on_first_use(function: Callable[..., Any]) -> Any:
 
 
 def is_compiled(function: Any, *arguments: Any) -> bool:
-    """Returns whether compiled code of a function exists for these argument types, in this process or in the cache on
-    disk.
+    """Checks whether a function is already compiled for these argument types, in this process or in the cache on disk.
 
     With arguments: for arguments of their types; without any: for some types.
     Cost: one small file is read.
@@ -83,13 +82,13 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
 
 
 class Announcer(event.Listener):
-    """A numba listener that prints once, on a terminal, that gnomon's loops are being compiled."""
+    """A listener for numba that prints one message when gnomon's loops are compiled for the first time."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Prints the announcement when the first of gnomon's functions is compiled."""
+        """Prints a message that loops are being compiled, when the first of gnomon's functions is compiled."""
         if not self.said and getattr(event.data["dispatcher"], "announced", False) and progress.is_terminal():
             self.said = True
             progress.progress_line(ANNOUNCEMENT)
@@ -104,7 +103,7 @@ event.register("numba:compile", ANNOUNCER)
 
 
 def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
-    """Returns names, dates and sizes of the source files that a compiled function may depend on, to detect an outdated
+    """Returns dates and sizes of the source files that a compiled function may depend on, to detect an outdated
     cache.
     """
     files = [Path(__file__), *sorted(Path(function.__code__.co_filename).parent.glob("*.py"))]
@@ -113,8 +112,7 @@ def _stamp(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
 
 @_intrinsic
 def use_wide_vectors(typing_context):
-    """Numba intrinsic: allows 512-bit vectors in the calling function, and declares that its array arguments do not
-    overlap.
+    """Numba intrinsic that allows 512-bit vectors in a function and declares that its array arguments do not overlap.
 
     Hypotheses: they do not. Cost: none when it runs.
 
@@ -143,8 +141,7 @@ def use_wide_vectors(typing_context):
 
 @_intrinsic
 def borrow(typing_context, array):
-    """Numba intrinsic: returns a view of the array without reference counting, which makes slices in inner loops
-    cheaper.
+    """Numba intrinsic that returns an array without reference counting, which makes slices in inner loops cheaper.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
 

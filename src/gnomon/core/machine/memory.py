@@ -19,7 +19,7 @@ FALLBACK_FREE_BYTES = 4 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class MatrixTile:
-    """A rectangular block of a matrix: rows [row, row_end) and columns [col, col_end)."""
+    """A rectangular block of a matrix, given by its first row and column and the row and column after its last."""
 
     row: int
     row_end: int
@@ -28,12 +28,12 @@ class MatrixTile:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Returns the numbers of rows and columns of the block."""
+        """Returns the numbers of rows and columns of the block of the matrix."""
         return self.row_end - self.row, self.col_end - self.col
 
 
 def free_bytes() -> int:
-    """Returns the bytes of memory that can be allocated without swapping; 4 GiB if the system does not report them.
+    """Returns how many bytes of memory can be allocated without swapping; 4 GiB if the system does not report a number.
 
     Cost: one read of a system file.
 

@@ -1,5 +1,6 @@
 """Shows progress of long computations: a bar on terminals after two seconds, and one line for each step of a
-command."""
+command.
+"""
 
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -19,7 +20,7 @@ SECONDS_BEFORE_BAR = 2.0
 
 
 class Progress:
-    """Counts finished tasks of several threads and draws a progress bar; without a name (``what``) it only counts.
+    """Counts finished tasks of several threads and draws a progress bar; only counts if ``what``, the label, is None.
 
     One bar is drawn at a time: of tasks within tasks the one that is first to last.
 
@@ -49,16 +50,16 @@ class Progress:
             Progress.drawn = None
 
     def advance(self, steps: int) -> None:
-        """Adds to the number of finished tasks, from any thread, without redrawing the bar."""
+        """Adds to the number of finished tasks, from any thread, without redrawing the progress bar."""
         self.done += steps
 
     def step(self) -> None:
-        """Adds one finished task and redraws the bar; only the thread that draws calls this method."""
+        """Adds one finished task and redraws the progress bar; only the thread that draws the bar calls this method."""
         self.advance(1)
         self.show()
 
     def show(self) -> None:
-        """Redraws the bar if it is due and a user can see it; raises an error if the time limit of the call has
+        """Redraws the progress bar if a redraw is due and a user can see it; raises an error if the time limit has
         passed.
         """
         check_time(self.what, self.done, self.total)
@@ -84,7 +85,7 @@ class Progress:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Context manager: hides progress bars, for code that has its own display.
+    """Context manager that hides progress bars, for code with its own display.
 
     >>> with without_bars(), Progress(3, "tiles") as progress:
     ...     progress.step()
@@ -110,7 +111,7 @@ def progress_line(text: str) -> None:
 
 
 def is_terminal() -> bool:
-    """Returns whether a user can see stderr: it is a terminal or the output of a notebook.
+    """Checks whether a user can see stderr, because it is a terminal or the output of a notebook.
 
     >>> is_terminal() in (False, True)
     True

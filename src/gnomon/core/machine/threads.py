@@ -75,9 +75,7 @@ def _run_in_threads(
 
 
 def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
-    """Waits until all threads are done, in short steps, so that interrupts and errors in threads are noticed
-    quickly.
-    """
+    """Waits until all threads are done; checks often, so that interrupts and errors in threads are noticed quickly."""
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -88,7 +86,9 @@ def _finish(futures: Iterable[Future[Any]], progress: Progress) -> None:
 
 @cache
 def _libraries() -> Any:
-    """Returns a controller of the matrix libraries' threads; None if threadpoolctl is not installed."""
+    """Returns an object that can limit the number of threads of matrix libraries; None if threadpoolctl is not
+    installed.
+    """
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -97,7 +97,7 @@ def _libraries() -> Any:
 
 
 def single_threaded_products() -> Any:
-    """Context manager: limits numpy's matrix operations to one thread, which is faster for small matrices.
+    """Context manager that limits numpy's matrix operations to one thread, which is faster for small matrices.
 
     Cost: some microseconds; the first call looks for the libraries.
 

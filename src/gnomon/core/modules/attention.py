@@ -1,4 +1,4 @@
-"""Defines how attention modules describe themselves to `gnomon.program`, which need not import them.
+"""Defines how attention modules report the names of their layers to `gnomon.program`, which converts modules.
 
 >>> AttentionLayout(query_key="qk", value="v", out="o").value
 'v'
@@ -12,7 +12,7 @@ __all__ = ["AttentionLayout", "SelfAttentionModule"]
 
 @dataclass(frozen=True, slots=True)
 class AttentionLayout:
-    """The names of the three Linear layers in an attention module whose queries and keys share one layer."""
+    """The names of the three Linear layers of an attention module: queries with keys, values, and output."""
 
     query_key: str
     value: str
@@ -21,11 +21,11 @@ class AttentionLayout:
 
 @runtime_checkable
 class SelfAttentionModule(Protocol):
-    """The interface of attention modules on inputs (batch, positions, channels) that report the names of their
-    layers.
+    """Interface of self-attention modules that report the names of their layers, so that `gnomon.program` can convert
+    them.
     """
 
     @property
     def attention_form(self) -> AttentionLayout:
-        """Returns the names of the module's three Linear layers."""
+        """Returns the names of the attention module's three Linear layers."""
         ...

@@ -38,7 +38,7 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 @contextmanager
 def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
-    """Context manager: yields a dict that each forward pass fills with the outputs of the given layers, with gradients.
+    """Context manager that yields a dict, which each forward pass fills with the outputs of the chosen layers.
 
     Cost: none beyond the pass.
 
@@ -74,7 +74,7 @@ def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tens
 def outputs_of_layers(
     module: nn.Module, x: Inputs, layers: Sequence[str], *, keep: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> dict[str, Tensor]:
-    """Returns the outputs of the given layers for all inputs, by layer name, in eval mode and without gradients.
+    """Returns the outputs of chosen layers for all inputs, by layer name, in eval mode and without gradients.
 
     ``keep`` selects the part of each batch's output that is kept; by default all of it.
     Cost: one forward pass, and what is kept in memory.

@@ -40,7 +40,7 @@ Memo = dict[int, Any]
 
 
 def copy_module(module: nn.Module) -> nn.Module:
-    """Returns a copy of a module that shares no layer with it, even if the module stores computed tensors or functions.
+    """Copies a module so that the copy shares nothing with it, even if the module stores computed tensors or functions.
 
     ``torch.nn.utils.weight_norm`` keeps computed tensors. Functions that a module keeps, such as lambdas and hooks, are
     made anew if they refer to layers of the module.
@@ -67,7 +67,7 @@ def copy_module(module: nn.Module) -> nn.Module:
 
 
 def _copy_parameter_hooks(module: nn.Module, memo: Memo) -> None:
-    """Copies the gradient hooks of parameters from the original to the copy, because deepcopy drops them."""
+    """Copies the gradient hooks of a module's parameters to its copy, because deepcopy drops them."""
     for p in module.parameters():
         hooks, copied = p._backward_hooks, memo.get(id(p))
         if hooks and isinstance(copied, Tensor) and copied is not p:
@@ -75,7 +75,7 @@ def _copy_parameter_hooks(module: nn.Module, memo: Memo) -> None:
 
 
 def copy_to_train(module: nn.Module) -> nn.Module:
-    """Returns a copy for training; its first forward pass raises an error if the copy still uses the original's
+    """Copies a module for training; the first forward pass raises an error if the copy still uses the original's
     parameters.
 
     Cost: a copy of the parameters and buffers.
@@ -92,9 +92,7 @@ def copy_to_train(module: nn.Module) -> nn.Module:
 
 
 def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
-    """Makes the first forward pass of a copy raise an error if it uses layers of the original, for example through a
-    global name.
-    """
+    """Makes the first forward pass of a copy raise an error if the copy still uses layers of the original module."""
     recorded = _Recorded(_others(made, original))
     handles: list[RemovableHandle] = []
 
@@ -115,7 +113,7 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
 
 
 def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
-    """Returns the names of the original's parameters that a forward pass of the copy uses; empty if the copy is
+    """Returns names of the original module's parameters that a forward pass of its copy uses; empty if the copy is
     independent.
 
     Cost: the forward pass.
@@ -136,7 +134,7 @@ def _others(made: nn.Module, original: nn.Module) -> dict[str, Tensor]:
 
 
 class _Rebind:
-    """Rewrites functions that a copied module stores, so that they refer to the copy instead of the original."""
+    """Rewrites functions that a copied module stores, so that they refer to the copy instead of the original module."""
 
     def __init__(self, module: nn.Module, memo: Memo) -> None:
         self.memo = memo
@@ -153,7 +151,9 @@ class _Rebind:
                 values[name] = changed
 
     def value(self, value: Any) -> Any:
-        """Returns the value; if it refers to the original module, returns a new value that refers to the copy."""
+        """Replaces references to the original module in a value by references to its copy; returns other values
+        unchanged.
+        """
         if isinstance(value, types.FunctionType):
             return self.function(value) if self.refers(value, set()) else value
         if isinstance(value, weakref.ref) and id(value()) in self.own:
@@ -174,7 +174,7 @@ class _Rebind:
         return value
 
     def refers(self, value: Any, seen: set[int]) -> bool:
-        """Returns whether a function or container refers to the original module or one of its layers."""
+        """Checks whether a function or container refers to the original module or one of its layers."""
         if id(value) in self.own:
             return True
         if id(value) in seen:
@@ -198,12 +198,12 @@ class _Rebind:
         return new
 
     def for_copy(self, value: Any) -> Any:
-        """Returns a value that refers to the copy wherever the given one refers to the original module."""
+        """Copies a value so that all its references to the original module become references to the copy."""
         return self.value(copy.deepcopy(value, self.memo)) if self.refers(value, set()) else value
 
 
 class _Recorded(TorchFunctionMode):
-    """A torch function mode that records which of the given tensors are used."""
+    """While active, records which of some given tensors torch functions use."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Replaces fused kernels of layers by plain formulas, which torch can differentiate any number of times.
+"""Replaces fused layer implementations by plain formulas, which torch can differentiate any number of times.
 
 >>> import torch
 >>> with use_differentiable_layers(nn.LayerNorm(3)):
@@ -20,7 +20,7 @@ __all__ = ["use_differentiable_layers"]
 
 @contextmanager
 def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
-    """Context manager: makes attention, recurrent and normalization layers differentiable any number of times.
+    """Context manager that makes attention, recurrent and normalization layers differentiable any number of times.
 
     The fused forms have no forward mode, or no second derivative, or, for layer norm, a wrong third derivative.
 
@@ -45,7 +45,7 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
 
 
 class _PlainOperations(TorchFunctionMode):
-    """A torch function mode that computes layer norm and attention by plain formulas instead of fused kernels.
+    """While active, computes layer norm and attention by plain formulas instead of fused implementations.
 
     torch's layer norm saves mean and scale as if they were constants. Some models choose the kernel of their attention
     themselves, and a fused kernel has no second derivative.
@@ -65,7 +65,7 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Computes attention softmax(q k^T scale + mask) v by its plain formula."""
+    """Computes scaled dot-product attention by its plain formula, softmax(scale q k^T + mask) v."""
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)

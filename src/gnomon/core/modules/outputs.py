@@ -86,7 +86,7 @@ def _fields(outputs: Any) -> tuple[Any, ...]:
 
 
 def output_rows(outputs: Any, n: int) -> Float[Tensor, "n k"]:
-    """Reshapes a module's output for n examples, (n, ...), to a matrix with n rows.
+    """Reshapes a module's output for n examples to a matrix with n rows.
 
     >>> output_rows(torch.zeros(2, 3, 4), 2).shape
     torch.Size([2, 12])

@@ -1,4 +1,4 @@
-"""Restores a user's module after use: its mode, weights, buffers, gradients, hooks, and torch's random states.
+"""Restores a user's module after use: mode, weights, buffers, gradients and hooks; restores torch's random state too.
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
@@ -40,7 +40,7 @@ def preserve(
     weights: bool = False,
     all_derivatives: bool = False,
 ) -> Iterator[None]:
-    """Context manager: restores the module's mode, weights, buffers and gradients at the end, even after an error.
+    """Context manager that restores a module's mode, weights, buffers and gradients at the end, even after an error.
 
     Restores the mode of each part, buffers, gradients, attributes, hooks, parameters as objects, and the random states
     of torch, numpy and Python. Autocast and inference mode are off inside.
@@ -82,7 +82,7 @@ def preserve(
 
 @contextmanager
 def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
-    """Context manager: sets all submodules to train or eval mode, and restores the mode of each at the end.
+    """Context manager that sets all submodules to train or eval mode, and restores the mode of each at the end.
 
     Cost: a walk over the parts of the module.
 
@@ -106,7 +106,7 @@ def set_mode(module: nn.Module, mode: ModuleMode) -> Iterator[None]:
 
 @contextmanager
 def random_state(seed: int | None = None) -> Iterator[None]:
-    """Context manager: seeds torch's random generators, and restores their states at the end.
+    """Context manager that seeds torch's random generators, and restores their states at the end.
 
     Cost: a copy of the random states.
 
@@ -129,7 +129,7 @@ def random_state(seed: int | None = None) -> Iterator[None]:
 
 
 def seed_generators(seed: int) -> None:
-    """Seeds torch's random generators: of the CPU and, if there is an accelerator, of the accelerator.
+    """Seeds torch's random generators on the CPU and on the accelerator, if there is one.
 
     Without an accelerator, ``torch.manual_seed`` stores a formatted stack trace for each kind of accelerator at every
     call: this takes milliseconds and memory that is never freed.

@@ -1,4 +1,4 @@
-"""Turns a module into a function of its parameters.
+"""Converts a module to a pure function of its parameters, which differentiation and linear algebra need.
 
 The module is never written to: it is called with detached parameters and with copies of its buffers,
 under the caller's random state, which is put back afterwards, also when an error is raised.
@@ -32,8 +32,8 @@ __all__ = ["PureFunction", "check_finite"]
 
 @dataclass(frozen=True, slots=True)
 class PureFunction:
-    """A module as a pure function f(w, x) of some of its parameters w and inputs x; the module itself does not
-    change.
+    """A module as a pure function f(w, x) of some of its parameters w and its inputs x; the module itself never
+    changes.
     """
 
     module: nn.Module
@@ -42,7 +42,7 @@ class PureFunction:
 
     @classmethod
     def of(cls, module: nn.Module, parameters: str | Sequence[str] | None = None) -> "PureFunction":
-        """Makes a function of a module's trainable parameters, or of the parameters whose names match a pattern such as
+        """Creates a function of a module's trainable parameters, or of parameters whose names match a pattern such as
         "0.*".
 
         A pattern also takes frozen parameters: it names what to differentiate, not what is being trained.
@@ -74,13 +74,15 @@ class PureFunction:
     def __call__(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
-        """Returns the outputs as a matrix (n, k), even if the module returns a shape (n, ...)."""
+        """Runs the module with given parameters; returns a matrix with one row of outputs per example."""
         return output_rows(self.module_output(x, leaves, state=state), count(x))
 
     def module_output(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Any:
-        """Returns what the module returns, unchanged; its buffers are taken from ``state`` and may be updated there."""
+        """Runs the module with given parameters; returns its output unchanged, and updates buffers only in
+        ``state``.
+        """
         if state is None:
             state = {name: b.detach().clone() for name, b in self.module.named_buffers()}
         return self._run({**(self.leaves if leaves is None else leaves), **self.others, **state}, x)

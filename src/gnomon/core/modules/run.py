@@ -1,4 +1,4 @@
-"""Calls a user's module with one tensor, a tuple of arguments or a dict, and explains errors that it raises.
+"""Calls a user's module with one tensor, a tuple of arguments or a dict, and explains errors that the module raises.
 
 >>> run(lambda a, b: a + b, {"a": 1, "b": 2})
 3
@@ -18,7 +18,7 @@ __all__ = ["call_with_inputs", "run", "wrap_user_errors"]
 
 
 def run(module: Callable[..., Any], x: Inputs) -> Any:
-    """Calls the module with x, *x or **x (tensor, tuple or dict), and explains errors that it raises.
+    """Calls the module with inputs x, which may be a tensor, tuple or dict, and explains errors that the module raises.
 
     Cost: one call of the module.
 
@@ -46,7 +46,8 @@ def call_with_inputs(function: Callable[..., Any], x: Inputs) -> Any:
 
 @contextmanager
 def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterator[None]:
-    """Context manager: turns errors in the user's code into errors that name the failed call, its inputs, and a fix.
+    """Context manager that turns errors in the user's code into errors that name the failed call, its inputs, and a
+    fix.
 
     >>> try:
     ...     with wrap_user_errors(None, torch.zeros(2, 3)):

@@ -1,4 +1,4 @@
-"""Finds the line of the user's code that creates a layer, for error messages and findings.
+"""Finds the line of the user's code that creates a layer, for error messages and problem reports.
 
 The path of a layer, such as "body.2.fc1", is followed from the network: the line that assigns ``self.body`` in its
 class, the third argument if that line calls ``nn.Sequential``, then the line that assigns ``self.fc1`` in the class of
@@ -32,7 +32,7 @@ CACHED_FILES = 64
 
 @dataclass(frozen=True, slots=True)
 class SourceLine(Record):
-    """A line in one of the user's files.
+    """A line in one of the user's files, given by file and line number.
 
     >>> str(SourceLine("models/net.py", 12))
     'models/net.py:12'
@@ -47,7 +47,7 @@ class SourceLine(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Place(Record):
-    """A line in a file, and the expression on that line that creates a layer, if there is one."""
+    """A line in a file, with the expression on that line that creates a layer, if there is one."""
 
     file: str
     line: int
@@ -83,7 +83,7 @@ def find_source_line(module: nn.Module, where: str, build: Callable[[], Any] | N
 
 
 def _of_function(build: Callable[[], Any] | None) -> _Place | None:
-    """Returns the place of the expression that a function or lambda returns."""
+    """Returns the line and the expression that a function or lambda returns."""
     code = getattr(build, "__code__", None)
     if code is None or not _is_users(code.co_filename) or (tree := _tree(code.co_filename)) is None:
         return None
@@ -110,7 +110,7 @@ def _returned_value(function: ast.FunctionDef) -> ast.expr | None:
 
 
 def _place_of_attribute(kind: type, name: str) -> _Place | None:
-    """Returns the line that assigns ``self.name`` in a class or its bases; otherwise the line of the class."""
+    """Finds the line that assigns ``self.name`` in a class or its base classes; otherwise the line of the class."""
     classes = [(base, file) for base in kind.__mro__ if (file := _file(base)) is not None]
     for base, file in classes:
         for node in ast.walk(_class_node(base, file) or ast.Module([], [])):
@@ -126,8 +126,8 @@ def _place_of_attribute(kind: type, name: str) -> _Place | None:
 
 
 def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | None:
-    """Returns the expression that an assignment gives to ``self.name``, also if several targets are assigned at
-    once.
+    """Returns the expression that an assignment gives to ``self.name``; also handles several targets, as in ``a, b = 1,
+    2``.
     """
     for target in targets:
         pairs = [(target, value)]
@@ -140,7 +140,7 @@ def _value_for(targets: list[Any], value: ast.expr, name: str) -> ast.expr | Non
 
 
 def _argument(place: _Place | None, part: str) -> _Place | None:
-    """Returns the place of the i-th layer among the arguments of ``nn.Sequential(...)`` or ``nn.ModuleList([...])``."""
+    """Finds the line that creates the i-th layer in ``nn.Sequential(...)`` or ``nn.ModuleList([...])``."""
     call = None if place is None else place.made
     if place is None or not isinstance(call, ast.Call) or not part.isdigit():
         return None
@@ -155,7 +155,7 @@ def _argument(place: _Place | None, part: str) -> _Place | None:
 
 
 def _class_node(kind: type, file: str) -> ast.ClassDef | None:
-    """Returns the definition of a class in its file."""
+    """Returns the syntax node that defines a class in its file."""
     tree = _tree(file)
     found: Iterator[ast.AST] = iter(()) if tree is None else ast.walk(tree)
     classes = [node for node in found if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
@@ -173,7 +173,7 @@ def _starts_at(node: ast.ClassDef | ast.FunctionDef, line: int) -> bool:
 
 
 def _file(kind: type) -> str | None:
-    """Returns the user's file of a class; None for classes of torch, of installed packages and of gnomon."""
+    """Returns the user's file that defines a class; None for classes of torch, installed packages and gnomon."""
     try:
         file = inspect.getsourcefile(kind)
     except (OSError, TypeError):  # The class comes from an interactive session, or it is built in.
@@ -196,6 +196,6 @@ def _tree(file: str) -> ast.Module | None:
 
 
 def _short(file: str) -> str:
-    """Returns the path relative to the current folder, or the name of the file if it is elsewhere."""
+    """Shortens a file's path: relative to the current folder, or only the file's name if it is elsewhere."""
     path = Path(file)
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name

@@ -1,4 +1,4 @@
-"""Defines how convolutions with shared weights describe themselves to `gnomon.program`.
+"""Defines how convolutions with shared weights describe themselves to `gnomon.program`, which converts modules.
 
 >>> import torch
 >>> TiedWeightLayout(torch.tensor([[0, 1]]), 1, 2, (1, 1)).index.shape
@@ -15,7 +15,7 @@ __all__ = ["TiedAffineModule", "TiedWeightLayout"]
 
 @dataclass(frozen=True, slots=True)
 class TiedWeightLayout:
-    """Says which input each shared weight w_t multiplies: y[s] = b + sum_t w_t x[index[t, s]].
+    """Describes a layer with shared weights as a table: which input each weight multiplies for each output position.
 
     ``index`` is (taps, outputs), -1 if a tap falls on zero padding. Places count elements of a group (``before`` of
     them in the input, ``after`` in the output, innermost among the channels), then rows, then columns; ``size`` is the
@@ -30,10 +30,10 @@ class TiedWeightLayout:
 
 @runtime_checkable
 class TiedAffineModule(Protocol):
-    """The interface of affine modules with shared weights, such as group convolutions, on (batch, channels times group
-    elements, height, width).
+    """Interface of convolution-like modules with shared weights, such as group convolutions, that describe themselves
+    as a table.
     """
 
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
-        """Returns which inputs each shared weight multiplies, for images of this height and width."""
+        """Returns the table of inputs that each shared weight multiplies, for images of this height and width."""
         ...

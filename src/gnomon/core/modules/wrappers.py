@@ -19,7 +19,8 @@ INNER_MODULE_KEY = "_orig_mod"
 
 
 def inner_module(module: nn.Module) -> nn.Module:
-    """Returns the module inside ``torch.compile``, ``DataParallel`` or ``DistributedDataParallel``; others unchanged.
+    """Unwraps a module from ``torch.compile``, ``DataParallel`` or ``DistributedDataParallel``; returns others
+    unchanged.
 
     >>> inner_module(nn.Linear(2, 1))
     Linear(in_features=2, out_features=1, bias=True)

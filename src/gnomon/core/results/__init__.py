@@ -1,4 +1,4 @@
-"""Defines the building blocks of all results: values, findings, hypotheses, plots.
+"""Defines the building blocks of all results: values, findings (reported problems), hypotheses, plots.
 
 A `Value` is a named number with its interval and how it was obtained; a `Hypothesis` says whether a premise holds here
 and how that was checked; a `Finding` says what is wrong, where, how serious it is and what to do; a `Plot` is a picture

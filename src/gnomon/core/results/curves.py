@@ -1,4 +1,4 @@
-"""Loss and accuracy over training time, predicted or measured.
+"""Stores and plots loss and accuracy over training time, predicted or measured.
 
 Time is the learning rate times the number of steps, so that runs with different learning rates share one axis.
 
@@ -28,7 +28,7 @@ TIME = Axis("time (learning rate x steps)", log=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves(Record):
-    """Training and test losses, accuracies and outputs at the same times; None if not measured.
+    """Losses, accuracies and outputs of a network on train and test at the same training times; None if not measured.
 
     What was not measured is None, and accuracies are None if the targets are not classes. ``train`` and ``test`` are
     the outputs on the two sets of points, (t, n) or (t, n, k).
@@ -49,11 +49,11 @@ class Curves(Record):
 
     @property
     def rose(self) -> bool:
-        """Returns whether the last training loss is higher than the first."""
+        """Checks whether the last training loss is higher than the first."""
         return bool(self.loss[-1] > self.loss[0])
 
     def lines(self, name: str = "") -> tuple[Line, ...]:
-        """Returns the losses as lines, without zero or infinite times; ``name`` precedes "training" and "test"."""
+        """Returns the loss curves as lines for a plot; ``name`` is put before "training" and "test" in the labels."""
         return tuple(Line(label, x, y, color=i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def points(self, name: str = "") -> tuple[Scatter, ...]:
@@ -61,7 +61,7 @@ class Curves(Record):
         return tuple(Scatter(label, x, y, i) for i, (label, x, y) in enumerate(self._loss_points(name)))
 
     def plot(self, title: str, caption: str = "") -> Plot:
-        """Plots the losses over time on two logarithmic axes."""
+        """Plots the losses over training time on two logarithmic axes."""
         return Plot(title, self.lines(), TIME, Axis(self.loss_name, log=True), caption)
 
     def _loss_points(self, name: str) -> list[tuple[str, Tensor, Tensor]]:
@@ -85,40 +85,44 @@ class WithCurves(Result):
 
     @property
     def times(self) -> Float[Tensor, " t"]:
-        """Training time of each measurement: learning rate times number of steps."""
+        """Returns the training time of each measurement: learning rate times number of steps."""
         return self.curves.times
 
     @property
     def loss(self) -> Float[Tensor, " t"]:
-        """Mean loss on the training points at each time."""
+        """Returns the mean loss on the training examples at each time."""
         return self.curves.loss
 
     @property
     def loss_name(self) -> str:
-        """The name of the loss function, as plots show it."""
+        """Returns the name of the loss function, as plots show it."""
         return self.curves.loss_name
 
     @property
     def test_loss(self) -> Float[Tensor, " t"] | None:
-        """Mean loss on the test points at each time; None if it was not measured."""
+        """Returns the mean loss on the test examples at each time; None if it was not measured."""
         return self.curves.test_loss
 
     @property
     def accuracy(self) -> Float[Tensor, " t"] | None:
-        """Accuracy on the training points at each time."""
+        """Returns the accuracy on the training examples at each time."""
         return self.curves.accuracy
 
     @property
     def test_accuracy(self) -> Float[Tensor, " t"] | None:
-        """Accuracy on the test points at each time."""
+        """Returns the accuracy on the test examples at each time."""
         return self.curves.test_accuracy
 
     @property
     def train(self) -> Tensor | None:
-        """Network outputs on the training points at each time, of shape (t, n) or (t, n, k)."""
+        """Returns the network's outputs on the training examples at each time, shape (times, examples) or (times,
+        examples, outputs).
+        """
         return self.curves.train
 
     @property
     def test(self) -> Tensor | None:
-        """Network outputs on the test points at each time, of shape (t, n) or (t, n, k)."""
+        """Returns the network's outputs on the test examples at each time, shape (times, examples) or (times, examples,
+        outputs).
+        """
         return self.curves.test

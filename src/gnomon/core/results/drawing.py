@@ -74,7 +74,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
 
 
 def _has_points(mark: Mark) -> bool:
-    """Returns whether a mark shows any data; reference lines do not count."""
+    """Checks whether an element of a plot shows any data; reference lines do not count."""
     if isinstance(mark, Reference):
         return False
     numbers = mark.counts if isinstance(mark, Histogram) else mark.values if isinstance(mark, Bars) else ()
@@ -113,7 +113,7 @@ def draw_all(plots: Sequence[Plot], verdict: str, ax: Any = None) -> Any:
 
 
 def _title(verdict: str, width: int) -> str:
-    """Wraps the verdict to a title of a few lines; cuts off the rest.
+    """Wraps a result's verdict to a plot title of a few lines; cuts off the rest.
 
     >>> _title("It has 2 layers. " * 30, 40).count("\\n")
     2
@@ -122,7 +122,7 @@ def _title(verdict: str, width: int) -> str:
 
 
 def new_axes(count: int = 1) -> list[Any]:
-    """Makes a figure with this number of axes, at most two side by side, in gnomon's style.
+    """Creates a figure with this number of axes, at most two side by side, in gnomon's style.
 
     The figure is dark if matplotlib's own figures are.
 
@@ -142,21 +142,19 @@ def new_axes(count: int = 1) -> list[Any]:
 
 
 def _opaque(ax: Any) -> bool:
-    """Returns whether the axes have a background color."""
+    """Checks whether the axes of a plot have a background color."""
     return bool(ax.get_facecolor()[3] > 0)
 
 
 def _whole(plot: Plot) -> bool:
-    """Returns whether all x values are whole numbers, such as layers or steps, so that ticks should be whole numbers
-    too.
-    """
+    """Checks whether all x values of a plot are whole numbers, so that its ticks should be whole numbers too."""
     curves = [mark.x for mark in plot.marks if isinstance(mark, Line | Scatter | Band)]
     curves += [mark.values for mark in plot.marks if isinstance(mark, Bars) and max(mark.values, default=0) > 1]
     return bool(curves) and all(x == round(x) for xs in curves for x in xs if isfinite(x)) and plot.x.limits is None
 
 
 def _finite(*columns: tuple[float, ...]) -> list[tuple[float, ...]]:
-    """Drops all rows that contain NaN or infinity, and returns the rest as columns."""
+    """Removes all points that contain NaN or infinity, and returns the remaining points as columns."""
     rows = [row for row in zip(*columns, strict=True) if all(map(isfinite, row))]
     return list(zip(*rows, strict=True)) if rows else [() for _ in columns]
 
@@ -170,7 +168,7 @@ def _line(ax: Any, mark: Line, color: str) -> None:
 
 
 def _scatter(ax: Any, mark: Scatter, color: str) -> None:
-    """Draws dots; their shape and size depend on the color and on the number of points."""
+    """Draws dots whose shape and size depend on the color and on the number of points."""
     many, index = len(mark.x) > MAX_LARGE_POINTS, _index(color)
     inside = "none" if index == 1 and not many else color
     edge = 0 if many else 1.3
@@ -209,7 +207,7 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """Shortens the labels of bars: removes their common prefix, then cuts off the beginning.
+    """Shortens long labels of bars: removes their common prefix, then cuts off their beginnings.
 
     >>> _short(["encoder.layers.0.self_attn head 1", "encoder.layers.1.self_attn head 1"])
     ['0.self_attn head 1', '1.self_attn head 1']

@@ -1,4 +1,5 @@
-"""Defines findings, hypotheses and definitions: what an analysis reports in addition to numbers.
+"""Defines findings (reported problems and notes), hypotheses and definitions, which an analysis reports with its
+numbers.
 
 A finding is a fact: a kind, a place and the measured values. Its sentences come from the templates of its kind, so
 every sentence can be changed in one place. The package's own kinds are in `gnomon.findings`.
@@ -21,7 +22,7 @@ __all__ = ["QuantityDefinition", "Finding", "Hypothesis", "Kind", "Level"]
 
 
 class Level(IntEnum):
-    """How serious a finding is: a note, a warning or a problem.
+    """How serious a reported finding is: a note, a warning or a problem.
 
     A problem makes training or its results unreliable. A warning costs time or accuracy. A note is worth knowing.
     """
@@ -33,7 +34,8 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Record):
-    """A kind of finding: its level, the other findings that it explains, and templates for its message and fix.
+    """A kind of problem that gnomon can report: how serious it is, templates for message and fix, problems that it
+    explains.
 
     ``id`` is a stable key for programs. Rows may share it: they are variants of one kind with their own words or level.
     ``message`` and ``fix`` are templates for `str.format`; "{where}" and the values of the finding are their fields.
@@ -75,12 +77,12 @@ class Finding(Record):
 
     @property
     def kind(self) -> str:
-        """Returns the identifier of the kind of finding, such as "dead-units", which stays stable across versions."""
+        """Returns the identifier of the kind of problem, such as "dead-units", which stays the same across versions."""
         return self.row.id
 
     @property
     def level(self) -> Level:
-        """How serious the finding is: PROBLEM, WARNING or NOTE."""
+        """Returns how serious the finding is: PROBLEM, WARNING or NOTE."""
         return self.row.level
 
     @property
@@ -91,11 +93,11 @@ class Finding(Record):
 
     @property
     def fix(self) -> str:
-        """Returns what the user should do about the finding."""
+        """Returns what the user should do about the problem."""
         return self.advice or self.row.fix.format_map({"where": self.where, **self.values})
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the finding as plain values for JSON."""
+        """Converts the finding to plain values for JSON."""
         from gnomon.core.results.plain import to_json_value
 
         words = {"kind": self.kind, "level": self.level, "message": self.message, "fix": self.fix, "where": self.where}
@@ -126,7 +128,7 @@ class Hypothesis(Record):
 
 @dataclass(frozen=True, slots=True)
 class QuantityDefinition(Record):
-    """Defines a quantity: an equation as plain text, one sentence, and the key of a reference.
+    """Defines a measured quantity: its equation as plain text, an explanation in one sentence, and a reference.
 
     >>> QuantityDefinition("2 / lambda_max", "the largest stable learning rate", "cohen2021gradient").reference
     'cohen2021gradient'

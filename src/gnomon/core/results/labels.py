@@ -1,4 +1,4 @@
-"""Labels the marks of a plot: at the end of each curve if there is space, otherwise in a legend."""
+"""Labels the curves of a plot: at the end of each curve if there is space, otherwise in a legend."""
 
 from math import isfinite
 from typing import Any
@@ -46,7 +46,7 @@ def label_marks(ax: Any, plot: Plot) -> None:
 
 
 def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -> bool:
-    """Writes names at the right ends of the curves; returns False if they would overlap or some mark is not a curve."""
+    """Writes names at the right ends of curves; returns False without writing if the names would overlap."""
     if len(curves) < 2 or len(curves) > MAX_DIRECT_LABELS or not all(isinstance(mark, Line) for mark in curves):
         return False
     ends = []
@@ -71,12 +71,12 @@ def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -
 
 
 def _place(ax: Any, x: float, y: float) -> float:
-    """Returns the vertical position of a point as a fraction of the axes' height."""
+    """Converts a point of a plot to its vertical position, as a fraction of the axes' height."""
     return float(ax.transAxes.inverted().transform(ax.transData.transform((x, y)))[1])
 
 
 def _overlap(ax: Any, lines: list[Reference]) -> bool:
-    """Returns whether the names of reference lines would overlap."""
+    """Checks whether the names of reference lines in a plot would overlap."""
     for vertical in (False, True):
         same = [mark.at for mark in lines if mark.vertical is vertical and isfinite(mark.at)]
         ends = ax.get_xlim() if vertical else ax.get_ylim()
@@ -103,5 +103,5 @@ def _label_reference(ax: Any, mark: Reference) -> None:
 
 
 def _share(ax: Any, x: float) -> float:
-    """Returns the horizontal position of a number as a fraction of the axes' width."""
+    """Converts an x value of a plot to its horizontal position, as a fraction of the axes' width."""
     return float(ax.transAxes.inverted().transform(ax.transData.transform((x, ax.get_ylim()[1])))[0])

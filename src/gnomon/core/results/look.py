@@ -1,4 +1,4 @@
-"""Colors and style of all plots, light and dark, for matplotlib, the report and HTML pages.
+"""Defines colors and style of all plots, light and dark, for matplotlib, the report and HTML pages.
 
 The first four colors differ in lightness as well as in hue, so that color-blind readers and readers of gray prints can
 distinguish them. Theory is drawn as lines, measurements as dots, and one quantity has one color in a plot.
@@ -55,7 +55,7 @@ def settings(*, dark: bool = False) -> dict[Any, Any]:
 
 
 def is_dark(color: Any) -> bool:
-    """Returns whether a background color is dark, such as in matplotlib's style "dark_background".
+    """Checks whether a background color is dark, such as in matplotlib's style "dark_background".
 
     >>> is_dark("black"), is_dark("white")
     (True, False)

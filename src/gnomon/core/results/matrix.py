@@ -1,4 +1,4 @@
-"""Draws a matrix with matplotlib: square cells, a color bar, words along the sides, numbers in the cells."""
+"""Draws a matrix with matplotlib: square cells, a color bar, labels of rows and columns, numbers in the cells."""
 
 from math import isfinite
 from typing import Any
@@ -76,7 +76,7 @@ def draw_matrix(ax: Any, mark: Image) -> None:
 
 
 def _opacity(value: float, high: float) -> float:
-    """Returns the opacity of a matrix cell, from 0 to 1 for the largest value."""
+    """Returns the opacity of a matrix cell in a plot: 0 for zero, 1 for the largest value."""
     return min(1.0, abs(value) / (high or 1.0)) if isfinite(value) else 0.0
 
 

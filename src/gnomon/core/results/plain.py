@@ -48,8 +48,7 @@ def to_json_value(value: Any) -> Any:
 
 
 def public_fields(record: Any) -> dict[str, Any]:
-    """Returns the fields of a dataclass as a dict of plain values; leaves out private fields and fields marked
-    `HIDDEN`.
+    """Returns the public fields of a dataclass as a dict of plain values; leaves out fields that are marked as hidden.
 
     Cost: one pass over the values.
 

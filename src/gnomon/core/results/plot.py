@@ -64,7 +64,7 @@ class Axis(Record):
 
 @dataclass(frozen=True, slots=True)
 class Line(Record):
-    """A curve through points (x, y); curves with the same ``color`` number have the same color.
+    """A curve of a plot through points (x, y); curves with the same ``color`` number have the same color.
 
     ``predicted``: theory says so, and nothing was measured.
 
@@ -85,7 +85,7 @@ class Line(Record):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Record):
-    """Separate points at (x, y), with error bars from ``low`` to ``high`` if given."""
+    """Separate dots of a plot at points (x, y), with error bars from ``low`` to ``high`` if given."""
 
     name: str
     x: Numbers
@@ -100,7 +100,7 @@ class Scatter(Record):
 
 @dataclass(frozen=True, slots=True)
 class Band(Record):
-    """The area between two curves, such as a confidence interval; by default in the color of the curve before."""
+    """The filled area between two curves of a plot, such as a confidence interval."""
 
     name: str
     x: Numbers
@@ -114,7 +114,7 @@ class Band(Record):
 
 @dataclass(frozen=True, slots=True)
 class Bars(Record):
-    """Horizontal bars: one value for each label."""
+    """Horizontal bars of a plot: one value for each label."""
 
     name: str
     labels: Sequence[str]
@@ -127,7 +127,7 @@ class Bars(Record):
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Record):
-    """A histogram: the number of values between successive edges.
+    """A histogram in a plot: the number of values between successive edges.
 
     >>> Histogram.of("margins", [0.0, 0.1, 0.9, 1.0], bins=2).counts
     (2.0, 2.0)
@@ -142,7 +142,7 @@ class Histogram(Record):
 
     @classmethod
     def of(cls, name: str, values: Numbers, *, bins: int = 40) -> "Histogram":
-        """Makes a histogram of values with ``bins`` bins of equal width."""
+        """Creates a histogram of some values with ``bins`` bins of equal width."""
         import numpy as np
 
         numbers = np.asarray(as_floats(values))
@@ -158,7 +158,7 @@ class Histogram(Record):
 
 @dataclass(frozen=True, slots=True)
 class Image(Record):
-    """A matrix drawn as an image, with the first row on top and a color bar labeled ``name``.
+    """A matrix drawn as an image in a plot: first row on top, with a color bar labeled ``name``.
 
     ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number. ``centered``: two
     colors for the two signs, with zero in the middle. ``extent`` holds the coordinates of the left, right, lower and
@@ -191,7 +191,7 @@ class Image(Record):
 
 @dataclass(frozen=True, slots=True)
 class Reference(Record):
-    """A straight reference line across the whole plot, horizontal or (with ``vertical``) vertical."""
+    """A straight reference line across a whole plot, horizontal or vertical."""
 
     name: str
     at: float
@@ -200,7 +200,7 @@ class Reference(Record):
 
 @dataclass(frozen=True, slots=True)
 class RangeMeter(Record):
-    """A gauge along x with named zones and a pointer at one value; values beyond the scale point to its end.
+    """A horizontal gauge with named zones, such as "slow" and "unstable", and a pointer at one value.
 
     >>> RangeMeter("change", 0.2, (0.01, 0.1, 1.0), ("small", "large")).zone
     'large'
@@ -217,12 +217,12 @@ class RangeMeter(Record):
 
     @property
     def pointer(self) -> float:
-        """Returns the position of the pointer: the value, clipped to the range of the scale."""
+        """Returns the position of the gauge's pointer: the value, clipped to the range of the scale."""
         return min(max(self.value, self.edges[0]), self.edges[-1])
 
     @property
     def zone(self) -> str:
-        """Returns the name of the zone that contains the value."""
+        """Returns the name of the gauge's zone that contains the value."""
         return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
 
 
@@ -232,7 +232,7 @@ Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
 
 @dataclass(frozen=True, slots=True)
 class Plot(Record):
-    """A plot as data: marks on two axes, with a title and a caption.
+    """A plot as data: lines, dots or bars on two axes, with a title and a caption.
 
     ``id`` is a stable key for programs; plots that are looked up or compared have one.
     """
@@ -246,8 +246,8 @@ class Plot(Record):
 
     @property
     def colors(self) -> tuple[int, ...]:
-        """Returns the color index of each mark: a new one for each curve, a band like the curve before it, references
-        gray.
+        """Chooses the color index of each element of a plot: a new one for each curve, the curve's for its band, gray
+        for references.
 
         >>> Plot("P", (Line("a", (), ()), Band("b", (), (), ()), Reference("r", 0.0), Scatter("c", (), ()))).colors
         (0, 0, 4, 1)
@@ -268,7 +268,7 @@ class Plot(Record):
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the plot as plain values for JSON; each mark has its ``type``."""
+        """Converts the plot to plain values for JSON; each of its elements has a ``type``."""
         marks = [{"type": type(mark).__name__.lower(), **public_fields(mark)} for mark in self.marks]
         axes = {"x": public_fields(self.x), "y": public_fields(self.y)}
         head = {"id": self.id, "title": self.title, "caption": self.caption, **axes}

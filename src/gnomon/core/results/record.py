@@ -1,4 +1,4 @@
-"""Prints any record on one readable screen.
+"""Prints any record (a dataclass with measured values) on one readable screen.
 
 A class that inherits from `Record` shows its fields by name, tensors by dtype, shape and range, long texts and
 collections by their beginnings and sizes; never more than `MAX_LINES` lines and `MAX_CHARACTERS` characters.
@@ -45,7 +45,7 @@ class Record:
 
 
 def screen(record: Any) -> str:
-    """Returns a record as text: on one line if it fits, otherwise one line per field.
+    """Formats a record as text: on one line if it fits, otherwise one line per field.
 
     Cost: one pass over its tensors.
 
@@ -69,7 +69,7 @@ def screen(record: Any) -> str:
 
 
 def summary(value: Any) -> str:
-    """Returns a field's value as one line of text, at most `MAX_LINE_CHARACTERS` long.
+    """Formats the value of a record's field as one line of text, shortened if needed.
 
     Cost: one pass over a tensor; none otherwise.
 
@@ -96,7 +96,7 @@ def summary(value: Any) -> str:
 
 
 def _whole(value: Any) -> str:
-    """Returns a small collection of numbers and strings as text; returns an empty string for large ones."""
+    """Formats a small collection of numbers and strings as text; returns an empty string for large collections."""
     items = [part for pair in value.items() for part in pair] if isinstance(value, Mapping) else list(value)
     if len(items) > 2 * SHOWN_NUMBERS or not all(isinstance(item, bool | int | float | str | None) for item in items):
         return ""

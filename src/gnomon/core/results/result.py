@@ -1,4 +1,4 @@
-"""Base class of all results: a one-sentence verdict, JSON, plots, HTML for notebooks, and a text screen.
+"""Base class of all results: a one-sentence verdict, plots, and output as text, as JSON and as HTML for notebooks.
 
 A result is a frozen dataclass that states its ``verdict`` and optionally its ``plots`` and ``findings``; all
 else is derived here, so that every result of every instrument behaves in the same way.
@@ -39,7 +39,7 @@ MAX_VERDICT_CHARACTERS = 500
 
 
 class Result(Record):
-    """Base class of all results, with a verdict, findings, plots and conversion to JSON."""
+    """Base class of all results, with a verdict, findings (reported problems), plots and conversion to JSON."""
 
     __slots__ = ()
 
@@ -55,13 +55,11 @@ class Result(Record):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Returns the findings (problems, warnings and notes), the most serious first."""
+        """Returns the problems, warnings and notes of the result, the most serious first."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Returns the plots of the result as data; by default bars of its numbers, with counts in a plot of their
-        own.
-        """
+        """Returns the plots of the result as data; by default bar charts of its numbers."""
         pairs = [(f.name.replace("_", " "), getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
         numbers = [(name, v) for name, v in pairs if isinstance(v, int | float) and not isinstance(v, bool)]
         counts = [(name, float(v)) for name, v in numbers if isinstance(v, int)]
@@ -75,12 +73,14 @@ class Result(Record):
         ) or (Plot(type(self).__name__, (), caption=self.verdict),)  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns fields, verdict and findings as plain values for JSON; infinity and NaN become strings."""
+        """Converts fields, verdict and findings of the result to plain values for JSON; infinity and NaN become
+        strings.
+        """
         numbers = public_fields(self) | {"verdict": self.verdict}
         return numbers | ({"findings": to_json_value(self.findings)} if self.findings else {})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws with matplotlib and returns the axes of the first plot.
+        """Draws the result's plots with matplotlib and returns the axes of the first plot.
 
         On given axes only the first plot is drawn. Otherwise all plots are drawn on a new figure with the verdict as
         title; the axes of the others are in ``axes.figure.axes``.
@@ -109,7 +109,7 @@ class Result(Record):
 
 
 def screen(result: Any) -> str:
-    """Returns a result as text: the verdict, then one line per field.
+    """Formats a result as text: the verdict, then one line per field.
 
     Cost: one pass over its tensors.
     """

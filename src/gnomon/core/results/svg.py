@@ -87,8 +87,8 @@ def thumbnail_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Any, ax: Any) -> str:
-    """Returns HTML attributes with the pixel box and the ranges of the axes, with which scripts show values under the
-    mouse.
+    """Returns HTML attributes with position and ranges of a plot's axes; page scripts use these to show values under
+    the mouse.
     """
     width, height = (POINTS_PER_INCH * inches for inches in figure.get_size_inches())
     box = ax.get_position()
@@ -116,9 +116,7 @@ def _write(figure: Any, name: str, plots: Sequence[Plot]) -> str:
 
 
 def _tidy(picture: str, name: str, caption: str) -> str:
-    """Strips matplotlib's SVG to the drawing, replaces its colors by CSS variables, and makes its ids unique on a
-    page.
-    """
+    """Cleans matplotlib's SVG for web pages: replaces colors by CSS variables, and makes ids unique on a page."""
     picture = picture[picture.index("<svg") :]
     picture = sub(r"<metadata>.*?</metadata>", "", picture, flags=DOTALL)
     for variable, color in zip(SERIES, COLORS, strict=True):

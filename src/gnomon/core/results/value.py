@@ -18,7 +18,8 @@ Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class Interval(Record):
-    """An interval [low, high]; ``confidence`` is the probability that it contains the true value, None if certain.
+    """An interval [low, high]; ``confidence`` is the probability that the interval contains the true value, None if
+    certain.
 
     >>> print(Interval(0.1, 0.25, 0.95)), 0.2 in Interval(0.1, 0.25)
     0.1 to 0.25 (95 % confidence)
@@ -80,7 +81,7 @@ class Value(Record):
         return f"{sign}{format_number(self.value)}{unit}" + (f" ({between})" if between and not narrow else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the value as a dict for JSON; the interval becomes ``low``, ``high`` and ``confidence``."""
+        """Converts the value to a dict for JSON; its interval becomes ``low``, ``high`` and ``confidence``."""
         from gnomon.core.results.plain import to_json_value
 
         known = self.interval

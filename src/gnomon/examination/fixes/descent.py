@@ -1,6 +1,4 @@
-"""Fixes of the optimizer: learning rate, weight decay, eps, another optimizer, missing parameters, batch size,
-steps.
-"""
+"""Possible fixes of the optimizer: learning rate, weight decay, eps, another optimizer, batch size, number of steps."""
 
 import inspect
 from collections.abc import Sequence
@@ -45,7 +43,7 @@ MIN_STEPS = 30
 
 
 def optimizer_code(optimizer: AbstractOptimizer) -> str:
-    """Returns the line of code that creates an optimizer.
+    """Returns the line of Python code that creates an optimizer, to show it to the user.
 
     >>> optimizer_code(SGD(0.1, momentum=0.9))
     'torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)'
@@ -77,24 +75,24 @@ def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[Change, ...]:
 
 
 def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: tries smaller learning rates, including the one that the finding suggests."""
+    """Possible fix: trains with smaller learning rates, including the one that the problem report suggests."""
     named = float(finding.values.get("other", finding.values.get("half", 0.0)) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*LOWER_FACTORS, *([named] if 1e-6 < named < 1 else [])}, reverse=True))
 
 
 def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: tries larger learning rates, including the one that the finding suggests."""
+    """Possible fix: trains with larger learning rates, including the one that the problem report suggests."""
     named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
 
 
 def other_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: tries smaller and larger learning rates."""
+    """Possible fix: trains with smaller and larger learning rates."""
     return _rates(trial, BOTH_FACTORS)
 
 
 def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses a usual weight decay instead of a large one."""
+    """Possible fix: trains with a usual weight decay instead of a large one."""
     own = _inner(trial)
     decay, apart = weight_decay_of(own)
     wanted = USUAL_DECAY[apart]
@@ -104,13 +102,13 @@ def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
 
 
 def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses Adam with its default learning rate instead of another optimizer."""
+    """Possible fix: trains with Adam at its default learning rate instead of another optimizer."""
     own = _inner(trial)
     return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
 
 
 def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses Adam's default eps instead of a large one."""
+    """Possible fix: trains with Adam's default eps instead of a large one."""
     own = _inner(trial)
     if isinstance(own, Adam):
         made: AbstractOptimizer = replace(own, eps=USUAL_EPSILON)
@@ -124,7 +122,7 @@ def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses the same learning rate in all epochs instead of a schedule."""
+    """Possible fix: trains with the same learning rate in all epochs instead of a schedule."""
     if not isinstance(trial.optimizer, ScheduledOptimizer):
         return ()
     made = replace(trial, optimizer=trial.optimizer.optimizer)
@@ -132,7 +130,7 @@ def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def no_augmentation(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: trains on the inputs as given, without augmentation."""
+    """Possible fix: trains on the inputs without augmentation."""
     if trial.batches.augment is None:
         return ()
     made = replace(trial, batches=replace(trial.batches, augment=None))
@@ -140,14 +138,14 @@ def no_augmentation(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: passes all parameters of the module to the optimizer."""
+    """Possible fix: passes all parameters of the module to the optimizer."""
     made = for_all_parameters(_inner(trial))
     change = _with_optimizer(trial, made, "all parameters in the optimizer")
     return (replace(change, diff=diff("", f"optimizer = {optimizer_code(made)}")),)
 
 
 def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses batches of 32, with as many steps as show the same number of examples."""
+    """Possible fix: trains with batches of 32; the number of steps falls so that the network sees as many examples."""
     size = trial.batches.size or (1 if trial.batches.loader is None else len(next(trial.batches.loader.batches())))
     if size >= USUAL_BATCH:
         return ()
@@ -157,14 +155,14 @@ def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: trains for four times as many steps."""
+    """Possible fix: trains for four times as many steps."""
     more = replace(trial, steps=MORE_STEPS * trial.steps)
     words = f"{more.steps:,} steps instead of {trial.steps:,}"
     return (Change(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
 
 
 def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:
-    """Returns the same optimizer with another weight decay.
+    """Returns a copy of the optimizer with another weight decay.
 
     >>> with_decay(SGD(0.1, decay=1.0), 0.5)
     SGD(lr=0.1, momentum=0.0, decay=0.5)
@@ -189,7 +187,7 @@ def _with_option(optimizer: TorchOptimizer, name: str, value: float) -> TorchOpt
 
 
 def for_all_parameters(optimizer: AbstractOptimizer) -> AbstractOptimizer:
-    """Returns an optimizer of the same class and options that can be used for any parameters.
+    """Returns an optimizer of the same class and options that accepts any parameters.
 
     >>> for_all_parameters(SGD(0.1))
     SGD(lr=0.1, momentum=0.0, decay=0.0)

@@ -1,4 +1,6 @@
-"""Fixes of a network's design: missing activations, missing biases, hooks on parameters, a final normalization."""
+"""Possible fixes of a network's design: missing activations, missing biases, hooks on parameters, a final
+normalization.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +19,7 @@ __all__ = ["FIXES"]
 
 
 class _WithReLU(nn.Module):
-    """A layer followed by ReLU."""
+    """A module that runs a layer and then ReLU."""
 
     def __init__(self, layer: nn.Module) -> None:
         super().__init__()
@@ -28,7 +30,7 @@ class _WithReLU(nn.Module):
 
 
 def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: adds ReLU after each layer with weights except the last."""
+    """Possible fix: adds ReLU after each layer with weights except the last."""
     made = copy_module(trial.module)
     names = [name for name, part in made.named_modules() if isinstance(part, AFFINE_LAYERS)]
     for name in names[:-1]:
@@ -42,7 +44,7 @@ def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: adds a bias to each layer with weights, with torch's default initialization."""
+    """Possible fix: adds a bias to each layer with weights, with torch's default initialization."""
     made = copy_module(trial.module)
     generator = torch.Generator().manual_seed(0)
     for part in made.modules():
@@ -56,7 +58,7 @@ def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
 
 
 def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: removes all gradient hooks of parameters."""
+    """Possible fix: removes all gradient hooks of parameters."""
     made = copy_module(trial.module)
     for p in made.parameters():
         p._backward_hooks = None
@@ -64,7 +66,7 @@ def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
 
 
 def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: removes the network's last normalization layer."""
+    """Possible fix: removes the network's last normalization layer."""
     made = copy_module(trial.module)
     kinds = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm)
     names = [name for name, part in made.named_modules() if name and isinstance(part, kinds)]

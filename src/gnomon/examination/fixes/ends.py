@@ -1,4 +1,4 @@
-"""Fixes of a network's last operation and of its loss: a superfluous activation, shapes that broadcast."""
+"""Possible fixes of a network's last operation and its loss: a superfluous activation, shapes that broadcast."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ SMALLEST_PROBABILITY = 1e-12
 
 
 class _Then(nn.Module):
-    """A module that applies a function to the outputs of another module."""
+    """A module that runs another module and then applies a function to its outputs."""
 
     def __init__(self, module: nn.Module, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ def _remover(functions: frozenset[Any], name: str) -> Callable[[TrialRun, Findin
 
 
 def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: makes the network return log-probabilities for NLLLoss, by log or log-softmax of its outputs."""
+    """Possible fix: makes the network return log-probabilities, which NLLLoss needs."""
     if "given" not in finding.values:
         return ()
     probabilities = finding.values["given"] == "probabilities"
@@ -69,7 +69,7 @@ def end_in_log_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SameShape(Record):
-    """A loss that reshapes the outputs to the shape of the targets before it calls another loss."""
+    """Wraps a loss so that outputs are reshaped to the shape of the targets before the loss is called."""
 
     loss: Any
 
@@ -80,7 +80,9 @@ class _SameShape(Record):
 
 
 def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: reshapes the outputs like the targets, so that the loss compares each output only with its own target."""
+    """Possible fix: reshapes the outputs like the targets, so that the loss compares each output only with its own
+    target.
+    """
     if not callable(trial.loss):
         return ()
     line = str(finding.values.get("line", "outputs.squeeze(1)"))
@@ -88,7 +90,7 @@ def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
 
 
 def usual_loss(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: trains classes with the usual cross-entropy instead of the user's own loss."""
+    """Possible fix: trains a classifier with cross-entropy instead of the user's own loss."""
     if not subject.task.classes or subject.task.outputs < 2:
         return ()
     changed = replace(trial, loss=nn.CrossEntropyLoss())

@@ -1,4 +1,4 @@
-"""Fixes of the training data: removes suspicious labels, removes contradicting copies, gives rare classes more
+"""Possible fixes of the training data: removes suspicious labels or contradicting copies, gives rare classes more
 weight.
 """
 
@@ -26,7 +26,7 @@ MAX_EXAMPLES = 8000
 
 
 class ChosenExamples(AbstractSource):
-    """A data source with some examples of another one, chosen by index.
+    """A data source with some of the examples of another data source, chosen by index.
 
     >>> from gnomon.core.inputs.source import source
     >>> some = ChosenExamples(source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
@@ -53,7 +53,7 @@ class ChosenExamples(AbstractSource):
 
 
 def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[Change, ...]:
-    """Returns the training run without some examples; a loader is replaced by batches of its size."""
+    """Returns the training run without some examples, as a possible fix."""
     n = len(trial.train)
     if not 0 < len(dropped) < n / 2:
         return ()
@@ -67,7 +67,7 @@ def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[C
 
 
 def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: removes training examples whose labels contradict similar examples."""
+    """Possible fix: removes training examples whose labels contradict similar examples."""
     if not subject.task.classes or len(trial.train) > MAX_EXAMPLES:
         return ()
     whole = subject.examples(trial.train.whole())
@@ -84,7 +84,7 @@ def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
 
 
 def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: removes training examples that have an equal example with another label."""
+    """Possible fix: removes training examples that have an equal example with another label."""
     whole = trial.train.whole()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, code in enumerate(example_hashes(whole.x)):
@@ -97,7 +97,9 @@ def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
 
 
 def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: weights classes in the cross-entropy by inverse frequency; scored by the mean accuracy over classes."""
+    """Possible fix: gives rare classes more weight in the cross-entropy; success is measured by the mean accuracy over
+    classes.
+    """
     y = trial.train.labels()
     if not isinstance(subject.loss, CrossEntropy) or subject.task.outputs < 2 or y is None:
         return ()

@@ -1,4 +1,4 @@
-"""Defines a fix: a function from a training run and a finding to changed runs, each with a description and a code diff.
+"""Defines a possible fix: a function that changes a training run because of a reported problem.
 
 >>> Fix("longer-training", lambda trial, finding, subject: ()).id
 'longer-training'
@@ -18,7 +18,9 @@ __all__ = ["Change", "Fix", "diff"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change(Record):
-    """One way to apply a fix: the changed training run, its description ("standardized inputs"), and a code diff."""
+    """One way to apply a fix: the changed training run, a description such as "standardized inputs", and a code
+    diff.
+    """
 
     trial: TrialRun = field(repr=False, metadata=HIDDEN)
     words: str
@@ -27,7 +29,7 @@ class Change(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fix(Record):
-    """A fix with an id and a function that applies it to a training run.
+    """A possible fix with an id, and a function that applies it to a training run.
 
     ``apply`` returns the changes to choose from, none if the fix does not apply here. If there are several, short runs
     choose the one with the smallest training loss.
@@ -38,7 +40,7 @@ class Fix(Record):
 
 
 def diff(old: str, new: str) -> str:
-    """Returns a short code diff as text: old lines with a minus, new lines with a plus.
+    """Formats a short code diff as text: old lines with a minus, new lines with a plus.
 
     >>> print(diff("lr=1", "lr=0.1"))
     - lr=1

@@ -1,4 +1,4 @@
-"""Fixes of layers: activation, initialization, dropout, batch norm.
+"""Possible fixes of layers: activation function, initialization, dropout, batch norm.
 
 He initialization: weights ~ N(0, 2 / fan_in), biases 0 [he2015delving]                                   (1)
 """
@@ -39,7 +39,7 @@ WEIGHTED = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 class _ReLU:
-    """Replaces calls of an activation by ReLU, except the call at the end of the network."""
+    """Replaces calls of an activation function by ReLU, except the call at the end of the network."""
 
     def __init__(self, kept: int) -> None:
         self.kept = kept
@@ -51,7 +51,7 @@ class _ReLU:
 
 
 class _SmallerDropout:
-    """Replaces calls of F.dropout by dropout with at most the usual rate."""
+    """Replaces calls of F.dropout by calls with at most the usual dropout rate."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         given = dict(zip(("input", "p", "training", "inplace"), args, strict=False)) | options
@@ -60,7 +60,7 @@ class _SmallerDropout:
 
 
 class _DropoutInTraining:
-    """Replaces calls of F.dropout by dropout that is off in eval mode."""
+    """Replaces calls of F.dropout by calls that do nothing in eval mode."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         given = dict(zip(("input", "p", "training", "inplace"), args, strict=False)) | options
@@ -68,7 +68,8 @@ class _DropoutInTraining:
 
 
 def he_initialized(module: nn.Module, seed: int = 0) -> nn.Module:
-    """Returns a copy of the module with He initialization; all other layers get torch's default initialization.
+    """Copies a module with new initial weights: He initialization for weight matrices, torch's defaults for other
+    layers.
 
     See equation (1) of the module docstring.
 
@@ -110,7 +111,7 @@ def _biases(module: nn.Module) -> Iterator[Tensor]:
 
 
 def initialize(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: initializes parameters differently: large biases with zero, weights by He initialization or torch's
+    """Possible fix: initializes differently: large biases with zero, weights by He initialization or torch's
     default.
     """
     size = max((float(bias.detach().abs().mean()) for bias in _biases(trial.module)), default=0.0)
@@ -130,14 +131,16 @@ def initialize(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
 
 
 def _usual_weights(module: nn.Module) -> bool:
-    """Returns whether all layers' weights have the usual scale for their number of inputs."""
+    """Checks whether the weights of all layers have the usual scale for their number of inputs."""
     sizes = [float(part.weight.detach().square().mean() * part.weight[0].numel()) ** 0.5
              for part in module.modules() if isinstance(part, WEIGHTED)]  # fmt: skip
     return all(USUAL_WEIGHTS[0] < size < USUAL_WEIGHTS[1] for size in sizes)
 
 
 def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses ReLU instead of sigmoid or tanh between layers, with the current weights or with He initialization."""
+    """Possible fix: uses ReLU instead of sigmoid or tanh between layers, with the current weights or with He
+    initialization.
+    """
     x = subject.probe.some(PROBE_EXAMPLES).x
     for functions, name in ((SIGMOID, "Sigmoid"), (TANH, "Tanh")):
         calls = count_calls(trial.module, x, functions)
@@ -157,14 +160,14 @@ def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
 
 
 def _ends_in(module: nn.Module, x: Any, functions: frozenset[Any]) -> bool:
-    """Returns whether the last operation of the module is one of these functions."""
+    """Checks whether the last operation of the module is sigmoid or tanh."""
     with preserve(module):
         name = last_operation(output_tensor(run(module, x)))
     return name == ("Sigmoid" if functions is SIGMOID else "Tanh")
 
 
 def smaller_dropout(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: lowers the dropout rate to at most 0.1."""
+    """Possible fix: lowers the dropout rate to at most 0.1."""
     rates = [part.p for part in trial.module.modules() if isinstance(part, nn.modules.dropout._DropoutNd)]
     if not rates and "rate" not in finding.values:
         return ()
@@ -175,7 +178,7 @@ def smaller_dropout(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def dropout_in_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: makes model.eval() turn dropout off."""
+    """Possible fix: makes model.eval() turn dropout off."""
     if not count_calls(trial.module, subject.probe.some(PROBE_EXAMPLES).x, DROPOUT):
         return ()
     changed = replace(trial, module=Rewritten(trial.module, DROPOUT, _DropoutInTraining()))
@@ -184,7 +187,7 @@ def dropout_in_training(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
 
 def usual_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses batch norm's default momentum, so that running statistics adapt within tens of steps."""
+    """Possible fix: uses batch norm's default momentum, so that running statistics adapt within tens of steps."""
     made = copy_module(trial.module)
     norms: list[Any] = [part for part in made.modules() if isinstance(part, BATCH_NORMS)]
     old = next((part.momentum for part in norms if part.momentum not in (None, USUAL_MOMENTUM)), None)

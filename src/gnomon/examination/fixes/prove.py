@@ -1,4 +1,4 @@
-"""Tests fixes one by one: trains a copy with the fix for the same number of steps, and compares held-out scores.
+"""Tests possible fixes: trains a copy with each fix for the same number of steps, and compares held-out scores.
 
 A fix that helps stays: later fixes are tried on top of it. For each finding, fixes are tried until one helps. Changes
 that differ in one number, such as learning rates, are compared in short runs by their training loss, and the best is
@@ -49,7 +49,7 @@ EARLY_FRACTION = 8
 
 @dataclass(frozen=True, slots=True)
 class Budget(Record):
-    """The time limit for testing fixes, and the expected time of one training step in seconds.
+    """The time limit for testing fixes, and the expected duration of one training step in seconds.
 
     >>> Budget(10.0, 1.0, lambda: 4.0).allows(6)
     True
@@ -61,7 +61,7 @@ class Budget(Record):
 
     @property
     def left(self) -> float:
-        """Returns the seconds left."""
+        """Returns the seconds left for testing fixes."""
         return self.end - self.clock()
 
     def allows(self, steps: float) -> bool:
@@ -71,14 +71,14 @@ class Budget(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State(Record):
-    """The training recipe with all fixes that have helped so far, and its finished run."""
+    """The training run with all fixes that have helped so far, before and after training."""
 
     trial: TrialRun
     run: Run
 
 
 def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, AbstractSource, bool]:
-    """Splits the data to test fixes: train and the test set, else a quarter of train as test, else train for both.
+    """Chooses data for testing fixes: train and test if there is a test set, otherwise a part of train is held out.
 
     The last value says whether all training examples of the subject are used.
 
@@ -104,7 +104,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
 def try_fixes(
     subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: Run, budget: Budget, *, seed: int
 ) -> Fixes:  # fmt: skip
-    """Tests the fixes of all findings by training copies, most serious finding first, until the time is over.
+    """Tests possible fixes of all problems by training copies, most serious problem first, until the time is over.
 
     ``trial`` is the recipe as given and ``run`` its training run.
     Cost: for each fix one training run, and short runs if there are several changes to choose from.
@@ -138,7 +138,7 @@ def try_fixes(
 
 
 def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
-    """Combines the fixes of several findings into one, because one problem may hide another."""
+    """Combines the fixes of several problems into one, because one problem may hide another."""
 
     def apply(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
         made: list[Change] = []
@@ -154,7 +154,7 @@ def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
 def _try(
     subject: Subject, finding: Finding, fix: Fix, state: _State, budget: Budget, seed: int
 ) -> TriedFix | str:  # fmt: skip
-    """Tests one fix; returns the result, or a phrase that says why it could not be tested."""
+    """Tests one fix; returns the result, or a phrase that says why the test was not possible."""
     try:
         changes = fix.apply(state.trial, finding, subject)
         if not changes:
@@ -176,7 +176,7 @@ def _compare(
     subject: Subject, finding: Finding, fix: Fix, change: Change, trials: tuple[TrialRun, TrialRun],
     runs: tuple[Run, Run], *, seed: int,
 ) -> TriedFix:  # fmt: skip
-    """Compares the held-out scores of a run without and a run with the fix."""
+    """Compares the held-out scores of a training run without a fix and one with it."""
     before, after = (
         score_network(subject, trial, run.model, examples=MAX_SCORED_EXAMPLES, seed=seed)
         for trial, run in zip(trials, runs, strict=True)
@@ -191,7 +191,8 @@ def _compare(
 def _early(
     found: TriedFix, compare: Callable[..., TriedFix], trials: tuple[TrialRun, TrialRun], budget: Budget, seed: int
 ) -> TriedFix:  # fmt: skip
-    """Compares the runs after an eighth of the steps as well, to detect fixes that only make training faster.
+    """Compares two training runs after an eighth of their steps as well, to detect fixes that only make training
+    faster.
 
     A fix that ends significantly below is not tried again.
     """
@@ -213,7 +214,7 @@ def _early(
 
 
 def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
-    """Trains; returns the run, or None if there was not enough time."""
+    """Trains with one recipe; returns the run, or None if there was not enough time."""
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)
@@ -222,7 +223,7 @@ def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
 
 
 def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> Change | None:
-    """Tries all variants of a fix in short runs; returns the first one whose loss is close to the smallest."""
+    """Tries all variants of a fix in short training runs; returns the first one whose loss is close to the smallest."""
     short = max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * steps))
     if len(changes) < 2 or not budget.allows(len(changes) * short + steps):
         return changes[0] if changes else None
@@ -238,7 +239,7 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
 
 
 def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
-    """Repeats both runs with a second seed if there is time, and averages the gain of the fix.
+    """Repeats the runs without and with a fix with a second seed, if there is time, and averages the fix's gain.
 
     The interval is widened by the difference of the two seeds.
     """
@@ -261,7 +262,8 @@ def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, se
 
 
 def combine_seeds(first: Interval, gains: tuple[float, float]) -> Interval:
-    """Returns the interval of the mean gain over two seeds, from sampling error and the difference of the seeds.
+    """Returns a confidence interval for a fix's mean gain over two seeds, from sampling error and the difference of the
+    seeds.
 
         half = sqrt(h^2 + (1.96 (g_1 - g_2) / 2)^2)
 

@@ -41,7 +41,7 @@ Call = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str
 
 
 class _Replaced(TorchFunctionMode):
-    """A torch function mode that replaces calls of certain functions."""
+    """While active, replaces calls of certain torch functions by other calls."""
 
     def __init__(self, owner: "Rewritten") -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Replaced(TorchFunctionMode):
 
 
 class Rewritten(nn.Module):
-    """A module that replaces calls of certain functions in another module, and shares its parameters.
+    """Wraps a module so that its calls of certain functions are replaced; shares the module's parameters.
 
     ``functions`` are those that are replaced; None replaces all of torch's functions.
     """
@@ -67,13 +67,13 @@ class Rewritten(nn.Module):
         self.training = module.training
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the original module with some calls replaced."""
+        """Runs the original module with calls of certain functions replaced."""
         with _Replaced(self):
             return self.module(*args, **kwargs)
 
 
 def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
-    """Returns how often a forward pass calls one of the given functions, directly or in layers.
+    """Counts how often a forward pass calls one of some functions, directly or in layers.
 
     >>> count_calls(nn.Sequential(nn.Tanh(), nn.Tanh()), torch.zeros(1, 1), TANH)
     2
@@ -90,7 +90,7 @@ def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
 
 
 def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.Module | None:
-    """Returns the module without its last call of one of the given functions; None if it never calls them.
+    """Returns the module without its last call of one of some functions, such as softmax; None if it never calls them.
 
     >>> without_call(nn.Linear(1, 1), torch.zeros(1, 1), TANH) is None
     True
@@ -100,7 +100,7 @@ def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.
 
 
 class _SkipCall:
-    """Replaces one call of a function by the identity; all other calls are unchanged."""
+    """Replaces one call of a function by the identity, which removes the call; all other calls are unchanged."""
 
     def __init__(self, skipped: int) -> None:
         self.skipped = skipped

@@ -1,4 +1,4 @@
-"""Fixes of scale: standardizes inputs or targets, brings test inputs to the scale of training inputs.
+"""Possible fixes of scale: standardizes inputs or targets, brings test inputs to the scale of training inputs.
 
 x <- (x - mean) / std    for each column of a table, each channel of an image, or all numbers of other inputs    (1)
 """
@@ -27,7 +27,7 @@ Statistics = list[tuple[Tensor, Tensor] | None]
 
 
 class StandardizedInputs(nn.Module):
-    """A module that standardizes its real-valued inputs before it calls another module.
+    """Wraps a module so that its real-valued inputs are standardized first.
 
     See equation (1) of the module docstring.
 
@@ -46,7 +46,7 @@ class StandardizedInputs(nn.Module):
                 self.register_buffer(f"std{i}", pair[1])
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Standardizes the inputs and calls the wrapped module."""
+        """Standardizes the inputs, then runs the wrapped module."""
         place = iter(range(len(self.known)))
 
         def standardize(value: Any) -> Any:
@@ -61,7 +61,7 @@ class StandardizedInputs(nn.Module):
 
 
 class MappedSource(AbstractSource):
-    """A data source that transforms the inputs or targets of another data source by functions.
+    """A data source that applies functions to the inputs or targets of another data source.
 
     >>> from gnomon.core.inputs.source import source
     >>> MappedSource(source((torch.ones(2, 1), torch.zeros(2))), targets=lambda y: y + 3).labels().tolist()
@@ -91,7 +91,7 @@ class MappedSource(AbstractSource):
 
 
 def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: standardizes inputs by the mean and standard deviation of the training set.
+    """Possible fix: standardizes inputs by the mean and standard deviation of the training set.
 
     See equation (1) of the module docstring.
     """
@@ -108,7 +108,7 @@ def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
 
 
 def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: standardizes targets by the mean and standard deviation of the training targets."""
+    """Possible fix: standardizes targets by the mean and standard deviation of the training targets."""
     y = trial.train.labels()
     if y is None or not y.is_floating_point() or subject.task.classes:
         return ()
@@ -127,7 +127,7 @@ def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
 
 def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: shifts and scales test inputs to the mean and standard deviation of the training inputs."""
+    """Possible fix: shifts and scales test inputs to the mean and standard deviation of the training inputs."""
     given, wanted = (input_statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
     if not any(pair is not None for pair in wanted) or trial.test is trial.train:
         return ()
@@ -153,7 +153,7 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
 
 
 def input_statistics(x: Inputs) -> Statistics:
-    """Returns mean and standard deviation of each input tensor, for standardization; None for integer tensors.
+    """Computes the mean and standard deviation of each input tensor, for standardizing; None for integer tensors.
 
     >>> mean, std = input_statistics(torch.tensor([[1.0, 5.0], [3.0, 5.0]]))[0]
     >>> mean.tolist(), std.tolist()                                       # a constant column is only centered

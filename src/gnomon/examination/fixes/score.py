@@ -1,4 +1,4 @@
-"""Scores a trained network on held-out examples, one number per example, and compares two networks.
+"""Scores trained networks on held-out examples, one number per example, so that two networks can be compared.
 
     d_i = score of example i with the fix - without it
     gain = mean of d,    interval = gain +- 1.96 sqrt(var(d) / n)                                             (1)
@@ -60,12 +60,12 @@ class HeldOutScores(Record):
 
     @property
     def is_share(self) -> bool:
-        """Returns whether the score is a fraction, which is shown in percent."""
+        """Checks whether the score is a fraction, which is shown in percent."""
         return self.unit != "loss"
 
 
 def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, examples: int, seed: int) -> HeldOutScores:
-    """Scores a trained model on at most this number of held-out examples.
+    """Scores a trained network on at most ``examples`` held-out examples.
 
     Accuracy for classes, explained variance if the loss compares outputs with targets, and the loss otherwise.
 
@@ -97,7 +97,8 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
 
 
 def gain_interval(before: Float[Tensor, " n"], after: Float[Tensor, " n"]) -> Interval:
-    """Returns the 95 % interval of the mean gain in score from before to after a fix.
+    """Returns the 95 % confidence interval of the mean gain in score by a fix, from the scores before and after the
+    fix.
 
     See equation (1) of the module docstring.
 
@@ -122,14 +123,16 @@ def _examples(subject: Subject, data: AbstractSource, n: int, seed: int) -> Exam
 
 
 def _weight_by_class(right: Tensor, y: Tensor) -> Tensor:
-    """Reweights scores so that their mean is the mean accuracy over classes (balanced accuracy)."""
+    """Reweights the scores of examples so that their mean is the mean accuracy over classes (balanced accuracy)."""
     kinds, place = torch.unique(y, return_inverse=True)
     sizes = torch.bincount(place).double()
     return right * (len(y) / (len(kinds) * sizes[place]))
 
 
 def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> Tensor | None:
-    """Returns for each example the fraction of correctly predicted positions; None for real-valued outputs."""
+    """Returns for each example the fraction of its positions (such as tokens) with a correct prediction; None for
+    real-valued outputs.
+    """
     shares = []
     for part in _parts(some, 1):
         counted = loss.right(outputs(model, part.x), loss.targets(part.y))
@@ -140,7 +143,9 @@ def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> 
 
 
 def _loss_of(subject: Subject, model: nn.Module, part: Examples) -> float:
-    """Returns the mean loss of some examples, by the user's original loss even if a fix changes the training loss."""
+    """Returns the mean loss of some examples by the user's original loss, even if a fix changes the loss used in
+    training.
+    """
     with preserve(model, mode="eval", grad=False):
         return float(subject.loss_of(run(model, part.x), part.y))
 

@@ -1,4 +1,4 @@
-"""Lists all automatic fixes by id.
+"""Lists all fixes that gnomon can try automatically, by id.
 
 >>> sorted(FIXES)[:2]
 ['add-activations', 'add-biases']
@@ -18,7 +18,7 @@ FIXES: dict[str, Fix] = {
 
 
 def fixes_for(finding: Finding) -> tuple[Fix, ...]:
-    """Returns the automatic fixes to try for a finding, best first; empty for notes.
+    """Returns the fixes to try automatically for a reported problem, best first; empty for notes.
 
     >>> from gnomon.findings.network import FROZEN
     >>> [fix.id for fix in fixes_for(Finding(FROZEN))]

@@ -1,4 +1,4 @@
-"""Defines a training run that can be repeated with one change: module, data, loss, optimizer, batches, number of steps.
+"""Defines a training run that can be repeated with one change, to test a possible fix.
 
 >>> import torch
 >>> from gnomon.core.inputs.source import source
@@ -66,7 +66,7 @@ class TrialRun(Record):
 
 
 def recorded_steps(steps: int) -> list[int]:
-    """Returns the steps at which a run records the loss, more densely at the beginning.
+    """Returns the steps at which a training run records the loss, more densely at the beginning.
 
     >>> recorded_steps(4)
     [0, 1, 2, 3, 4]

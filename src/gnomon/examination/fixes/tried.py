@@ -1,4 +1,5 @@
-"""Results of testing fixes: scores before and after, the interval of the gain, and the changed recipe.
+"""Stores the results of testing fixes: scores before and after, the gain with its interval, and the changed training
+run.
 
 >>> words, gain = ("input-scale", "standardize-inputs", "standardized inputs", ""), Interval(0.6, 0.7, 0.95)
 >>> before, _, after = TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400).sentence.partition(" (")
@@ -52,7 +53,7 @@ class TriedFix(Record):
 
     @property
     def is_proven(self) -> bool:
-        """Returns whether the fix improves the score by more than chance and by enough to matter.
+        """Checks whether the fix improves the score by more than chance and by enough to matter.
 
         A network that explains no variance even with the fix is as bad as predicting the mean, so nothing is proven.
         """
@@ -63,7 +64,7 @@ class TriedFix(Record):
 
     @property
     def sentence(self) -> str:
-        """Returns a sentence about the tested fix and how much it gained."""
+        """Says in one sentence which fix was tested and how much it gained."""
         before, after = (format_score(value, self.unit) for value in (self.before, self.after))
         words = self.words if self.words.startswith("without ") else f"with {self.words}"
         head = (
@@ -82,7 +83,7 @@ class TriedFix(Record):
         return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Returns the result of testing the fix as plain values for JSON."""
         names = (
             "kind",
             "fix",
@@ -114,7 +115,7 @@ class TriedFix(Record):
 
 
 def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> str:
-    """Returns the fix text of a finding, completed by what was tried and whether it helped.
+    """Returns the advice for a reported problem: which fixes were tested and whether they helped.
 
     If a fix is proven and there were ``several`` to choose from, the advice is to apply that one. If none helps, the
     general text names what was tried.
@@ -136,7 +137,7 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixes(Record):
-    """Result: all fixes that were tested, in order, and the ids of fixes that were not, each with the reason."""
+    """Result: all fixes that were tested, in order, and the ids of untested fixes, each with the reason."""
 
     tried: tuple[TriedFix, ...]
     untried: tuple[str, ...] = ()
@@ -164,9 +165,7 @@ def _of(unit: str) -> str:
 
 
 def _curves(runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
-    """Returns the name and values of both runs' curves: held-out accuracies if both have them, otherwise relative
-    losses.
-    """
+    """Returns two training curves for a plot: held-out accuracies if both runs have them, otherwise relative losses."""
     accuracies = [run.test_accuracy for run in runs]
     if all(curve is not None for curve in accuracies):
         return "share right on held-out examples", [curve.tolist() for curve in accuracies if curve is not None]

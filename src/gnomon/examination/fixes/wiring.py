@@ -1,4 +1,6 @@
-"""Fixes of the gradient flow: frozen layers, detached gradients, layers in plain lists, the wrong batch axis."""
+"""Possible fixes of the gradient flow: frozen layers, detached gradients, layers in plain lists, the wrong batch
+dimension.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +23,7 @@ CUTS: frozenset[Any] = frozenset({Tensor.detach, torch.detach, Tensor.data.__get
 
 
 class _Connected:
-    """Replaces detach, .data and torch.no_grad so that gradients pass through them."""
+    """Replaces detach, .data and torch.no_grad in a network so that gradients pass through."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         if function in CUTS:
@@ -33,7 +35,7 @@ class _Connected:
 
 
 class _SoftmaxOfClasses:
-    """Replaces softmax over the batch axis by softmax over the last axis."""
+    """Replaces softmax over the batch dimension by softmax over the last dimension."""
 
     def __call__(self, owner: Rewritten, number: int, function: Any, args: Any, options: Any) -> Any:
         given = args[0] if args else options["input"]
@@ -42,12 +44,14 @@ class _SoftmaxOfClasses:
 
 
 def _with_module(trial: TrialRun, module: nn.Module) -> TrialRun:
-    """Returns the training run with another module, and an optimizer for all of its parameters."""
+    """Returns a copy of the training run with another module, and with an optimizer for all of the module's
+    parameters.
+    """
     return replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer))
 
 
 def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: sets requires_grad=True for all parameters."""
+    """Possible fix: sets requires_grad=True for all parameters."""
     made = copy_module(trial.module)
     for parameter in made.parameters():
         if parameter.is_floating_point():
@@ -57,14 +61,14 @@ def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
 
 
 def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: ignores .detach(), .data and torch.no_grad() in the forward pass."""
+    """Possible fix: ignores .detach(), .data and torch.no_grad() in the forward pass."""
     changed = Rewritten(trial.module, None, _Connected())
     lines = diff("x = x.detach()  # or .data, or with torch.no_grad():", "")
     return (Change(replace(trial, module=changed), "gradients that are not cut off", lines),)
 
 
 def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: uses nn.ModuleList instead of plain lists of layers."""
+    """Possible fix: uses nn.ModuleList instead of plain lists of layers."""
     made = copy_module(trial.module)
     names = []
     for part in list(made.modules()):
@@ -80,7 +84,7 @@ def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
 
 
 def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Fix: sets batch_first=True in recurrent and attention layers, or takes softmax over classes instead of
+    """Possible fix: sets batch_first=True in recurrent and attention layers, or takes softmax over classes instead of
     examples.
     """
     made, changed = copy_module(trial.module), 0

@@ -1,1 +1,1 @@
-"""Runs a user's training script unchanged and records what its loop does (`gnomon watch`)."""
+"""Runs a user's training script unchanged and records what its training loop does (`gnomon watch`)."""

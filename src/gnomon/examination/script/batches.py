@@ -1,4 +1,5 @@
-"""Records batches: which loader they come from, whether they repeat, and which classes they contain.
+"""Records the batches of a user's training script: from which loader, whether they repeat, and which classes they
+contain.
 
 >>> batches, loader = BatchRecorder(), DataLoader(torch.eye(4), 2)
 >>> batches.pass_begins(loader, iterator := iter(loader))
@@ -60,7 +61,7 @@ class BatchRecorder:
         self.iterators[iterator] = known
 
     def _record_of_deleted(self, loader: Any) -> LoaderRecord | None:
-        """Returns the record of a deleted loader of the same data, as scripts have that build one in each step."""
+        """Finds the record of a deleted loader of the same data, because some scripts create a loader in each step."""
         return next(
             (
                 one
@@ -90,7 +91,7 @@ class BatchRecorder:
             known.labels.append((len(labels), len(set(labels))))
 
     def note_forward(self, inputs: Any, step: int) -> None:
-        """Records a forward pass in training mode with gradients."""
+        """Records a forward pass of the script's model in training mode with gradients."""
         if self.current is not None:
             self.current.forwards += 1
         if step == self.last_step or self.compared >= MAX_BATCHES_READ:
@@ -109,7 +110,7 @@ class BatchRecorder:
         self.last = numbers
 
     def note_backward(self) -> None:
-        """Records that a backward pass followed the last batch."""
+        """Records that the script ran a backward pass after its last batch."""
         if self.current is not None:
             self.current.backwards += 1
 
@@ -121,7 +122,7 @@ class BatchRecorder:
 
 
 def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
-    """Returns a few numbers of a CPU tensor by which it can be recognized; None if they cannot be read.
+    """Returns a few numbers of a CPU tensor by which to recognize the tensor later; None if reading is impossible.
 
     >>> fingerprint(torch.arange(4.0))
     (0.0, 1.0, 2.0, 3.0)

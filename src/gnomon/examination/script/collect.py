@@ -1,4 +1,4 @@
-"""Converts what was recorded about a training run to the facts that the checks read."""
+"""Converts what was recorded about a user's training script to the record that the checks read."""
 
 from math import nan
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = ["loop_facts_of_recorder"]
 
 
 def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFacts:
-    """Converts the recorder's data about a training run to a `LoopFacts` object, which the checks read.
+    """Converts what was recorded about a training script to a `LoopFacts` object, which the checks read.
 
     >>> loop_facts_of_recorder(LoopRecorder(), finished=True).steps
     0

@@ -1,4 +1,4 @@
-"""Connects the recorder to torch by hooks and wrapped functions, and removes them at the end.
+"""Connects the recorder of `gnomon watch` to torch by hooks and wrapped functions, and removes these at the end.
 
 Each wrapper calls the original function with the same arguments and returns its result unchanged.
 """
@@ -32,7 +32,7 @@ CLIP_SAMPLES = 200
 
 @dataclass(slots=True)
 class Patches:
-    """Attributes of torch that were replaced, with their original values."""
+    """Remembers attributes of torch that were replaced, with their original values."""
 
     replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ class Patches:
 
 @contextmanager
 def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
-    """Context manager: records every training event (forward, backward, step, batch) inside the block.
+    """Context manager that records every training event (forward, backward, step, batch) inside its block.
 
     >>> before = torch.autograd.backward
     >>> with record_training_loop(LoopRecorder()):
@@ -81,14 +81,14 @@ def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
 
 @dataclass(slots=True, eq=False)
 class ModuleHook:
-    """The global forward hook of all modules; it is removed while the recorder pauses."""
+    """The forward hook on all modules by which `gnomon watch` sees calls; it is removed while recording pauses."""
 
     recorder: LoopRecorder
     handle: Any = None
     ended: bool = False
 
     def calibrate(self) -> float:
-        """Measures how many seconds the hook adds to each call of a module."""
+        """Measures how many seconds the forward hook adds to each call of a module."""
         module, x, clock = nn.Identity(), torch.zeros(1), self.recorder.clock
         spare = LoopRecorder()
         times = []
@@ -104,7 +104,7 @@ class ModuleHook:
         return max(0.0, times[1] - times[0]) / CALLS_TO_CALIBRATE
 
     def pause(self, pausing: bool) -> None:
-        """Removes the hook while recording pauses, or installs it again."""
+        """Removes the forward hook while recording pauses, or installs it again."""
         if pausing and self.handle is not None:
             self.handle.remove()
             self.handle = None
@@ -112,7 +112,7 @@ class ModuleHook:
             self.handle = register_module_forward_hook(functools.partial(_after_forward, self.recorder))
 
     def end(self) -> None:
-        """Removes the hook permanently: the script compiles modules, or has ended."""
+        """Removes the forward hook permanently, because the script compiles modules or has ended."""
         self.ended = True
         self.pause(True)
 
@@ -240,7 +240,7 @@ def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SchedulerRecord | None:
-    """Records a learning rate scheduler when its construction has ended."""
+    """Starts the record of a learning rate scheduler that the script has created."""
     known = recorder.schedulers.get(scheduler)
     if known is not None:
         return known
@@ -309,7 +309,7 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
-    """Makes torch's compilers remove the module hook first, because they would compile it into the model."""
+    """Makes torch's compilers remove the forward hook first, because they would compile it into the model."""
 
     def make_compiler(original: Any) -> Any:
         def compiler(*arguments: Any, **options: Any) -> Any:

@@ -28,12 +28,12 @@ class ScriptEnding:
 
     @property
     def is_complete(self) -> bool:
-        """Returns whether the script reached its end or exited without an error."""
+        """Checks whether the script reached its end or exited without an error."""
         return self.exception is None or (isinstance(self.exception, SystemExit) and not self.exception.code)
 
     @property
     def words(self) -> str:
-        """Returns how the script ended as a few words for the report."""
+        """Says in a few words for the report how the script ended."""
         error = self.exception
         if self.is_complete or error is None:
             return "the script finished"
@@ -94,7 +94,7 @@ def run_script(script: str, arguments: Sequence[str], *, module: bool = False) -
 
 
 def without_frames_of_gnomon(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """Returns the traceback as Python would have shown it without gnomon."""
+    """Removes gnomon's own frames from a traceback, so that it looks as if Python had run the script."""
     folder = str(Path(__file__).parent)
     kept: types.TracebackType | None = None
     frames = []

@@ -1,4 +1,4 @@
-"""Reads mistakes from the autograd graph of a loss: a wrong sign, softmax applied twice, weights out of its reach.
+"""Finds mistakes in the autograd graph of a loss: a wrong sign, softmax applied twice, weights that get no gradient.
 
 >>> import torch
 >>> w = torch.ones(1, requires_grad=True)
@@ -35,7 +35,7 @@ MAX_NODES = 20_000
 
 @dataclass(slots=True, eq=False)
 class LossGraphs:
-    """What the graphs of the first losses of a script say."""
+    """Stores which mistakes the autograd graphs of the first losses of a script contain."""
 
     read: int = 0
     unreaching: int = 0
@@ -43,7 +43,7 @@ class LossGraphs:
     applied_twice: list[str] = field(default_factory=list)
 
     def is_cut_off(self, loss: Tensor, optimizers: Iterable[OptimizerRecord]) -> bool:
-        """Returns whether no weight of an optimizer is in the graph of the loss; later losses are like the first."""
+        """Checks whether the loss depends on no weight of any optimizer; reads only the graphs of the first losses."""
         if loss.grad_fn is None:
             return True
         if self.read < GRAPHS_READ:
@@ -58,12 +58,12 @@ class LossGraphs:
 
     @staticmethod
     def common(names: list[str]) -> str:
-        """Returns the name that all of these names equal; "" if they differ, or if there are none."""
+        """Returns the name that all names in a list equal; "" if they differ or the list is empty."""
         return names[0] if names and len(set(names)) == 1 else ""
 
 
 def loss_depends_on(loss: Tensor, parameters: Set[int]) -> bool:
-    """Returns whether the graph of a loss reaches any of these parameters, which are given by ``id``.
+    """Checks whether a loss depends on any of these parameters, which are given by ``id``.
 
     A graph of more than `MAX_NODES` operations counts as reaching them.
     Cost: a walk over the graph.
@@ -83,7 +83,8 @@ def loss_depends_on(loss: Tensor, parameters: Set[int]) -> bool:
 
 
 def is_negated(loss: Tensor) -> str:
-    """Returns the name of the loss function whose negative value this is, such as "NllLoss"; "" if there is none.
+    """Returns the name of the loss function whose negative value this loss is, such as "NllLoss"; "" if it is not
+    negated.
 
     >>> import torch
     >>> is_negated(-torch.nn.functional.mse_loss(torch.ones(1, requires_grad=True), torch.zeros(1)))
@@ -128,7 +129,9 @@ def activation_applied_twice(loss: Tensor) -> str:
 
 
 def _walk(root: Any, visit: Callable[[Any], bool]) -> bool:
-    """Visits the operations of a graph until ``visit`` returns True; returns False if the graph is too large."""
+    """Visits the operations of an autograd graph until ``visit`` returns True; returns False if the graph is too
+    large.
+    """
     todo, known = [root], {root}
     while todo and len(known) <= MAX_NODES:
         node = todo.pop()
@@ -147,5 +150,5 @@ def _behind_shapes(node: Any) -> Any:
 
 
 def _name(node: Any) -> str:
-    """Returns the name of an operation without its ending, such as "NllLoss" of "NllLossBackward0"."""
+    """Returns the name of an autograd operation without its ending, such as "NllLoss" for "NllLossBackward0"."""
     return type(node).__name__.split("Backward")[0]

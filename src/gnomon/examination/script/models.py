@@ -1,4 +1,4 @@
-"""Records which models a script calls, in which mode, and whether for training or validation.
+"""Records which models a training script calls, in which mode, and whether for training or validation.
 
 >>> net, models = nn.Sequential(nn.Linear(2, 2)), ModelRecorder()
 >>> for module in (net[0], net):                                                   # layers return before their model
@@ -19,13 +19,13 @@ __all__ = ["ModelRecorder"]
 
 @dataclass(slots=True, eq=False)
 class ModelRecorder:
-    """Records all modules that the script calls; submodules are marked as inner."""
+    """Records all modules that the script calls, and which of them are parts of others."""
 
     known: dict[int, ModelRecord] = field(default_factory=dict)
     lost: list[ModelRecord] = field(default_factory=list)
 
     def note_call(self, module: nn.Module, *, graph: bool, step: int) -> ModelRecord | None:
-        """Records a call of a module; returns the model that it belongs to, None for single layers and losses."""
+        """Records a call of a module; returns the record of the model, or None for single layers and losses."""
         model = self.known.get(id(module))
         if model is None or model.ref() is not module:
             model = self._meet(module)
@@ -57,16 +57,16 @@ class ModelRecorder:
         return model
 
     def roots(self) -> list[ModelRecord]:
-        """Returns the models that the script calls directly, without losses."""
+        """Returns the records of models that the script calls directly, without losses."""
         return [one for one in (*self.lost, *self.known.values()) if one.size and not one.inner]
 
     def name_of(self, module: nn.Module) -> str:
-        """Returns the path of a module in its model, or its class name."""
+        """Returns the path of a module within its model, or its class name."""
         known = self.known.get(id(module))
         return known.name if known is not None and known.name else type(module).__name__
 
     def note_backward(self, step: int) -> None:
-        """Counts all forward passes since the last backward pass as training (or as validation)."""
+        """Counts all forward passes since the last backward pass as training, or as validation."""
         for model in self.known.values():
             if model.inner or not (model.pending_train or model.pending_eval):
                 continue
@@ -80,13 +80,13 @@ class ModelRecorder:
             model.pending_train = model.pending_eval = 0
 
     def forget(self) -> None:
-        """Forgets forward passes without a backward pass when recording pauses."""
+        """Forgets forward passes that had no backward pass yet, because recording pauses."""
         for model in self.known.values():
             model.pending_train = model.pending_eval = 0
 
 
 def _in_training_mode(module: nn.Module) -> bool:
-    """Returns whether any layer with different behavior in eval mode is in training mode."""
+    """Checks whether a layer that behaves differently in eval mode, such as dropout, is in training mode."""
     return any(
         part.training and is_mode_sensitive(part) and getattr(part, "momentum", 0.1) is not None
         for part in module.modules()

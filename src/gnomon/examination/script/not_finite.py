@@ -1,4 +1,4 @@
-"""Finds the first module whose output is NaN or infinite, in the forward pass that led to the loss.
+"""Finds the first module whose output was NaN or infinite in the forward pass that led to the loss.
 
 References to the outputs of a pass are kept until its backward pass, which keeps most of them anyway. Beyond a limit
 only weak references are kept, so that memory does not grow.
@@ -35,7 +35,7 @@ class ModuleCallTrail:
     inputs: Any = None
 
     def add(self, module: nn.Module, output: Any) -> None:
-        """Records a call of a module."""
+        """Records a call of a module and its output."""
         if isinstance(output, Tensor):
             self.numbers += output.numel()
             if self.numbers > MAX_NUMBERS_KEPT:
@@ -45,7 +45,7 @@ class ModuleCallTrail:
         self.entries.append((module, output))
 
     def end_of_model(self, inputs: Any) -> None:
-        """Records that a model's call ended; drops old calls if no backward pass follows."""
+        """Records that the call of a model ended; drops old calls if no backward pass follows."""
         self.models += 1
         if self.models > MAX_MODELS_KEPT:
             self.clear()
@@ -55,20 +55,20 @@ class ModuleCallTrail:
 
     @property
     def ends_with_nan(self) -> bool:
-        """Returns whether the last recorded output contains NaN; infinity alone may be a mask."""
+        """Checks whether the last recorded output contains NaN; infinity alone may come from a mask."""
         output = self.entries[-1][1] if self.entries else None
         value = output() if isinstance(output, weakref.ref) else output
         return any(t.is_floating_point() and bool(t.detach().isnan().any()) for t in _tensors(value))
 
     def clear(self) -> None:
-        """Forgets all recorded calls."""
+        """Forgets all recorded calls of modules."""
         self.entries.clear()
         self.numbers = self.models = 0
         self.inputs = None
 
 
 def locate_first_not_finite(trail: ModuleCallTrail, name_of: Callable[[nn.Module], str]) -> tuple[str, str, str]:
-    """Finds the first NaN or infinity in recorded calls; returns the cause, and the name and class of the module.
+    """Finds the first NaN or infinity in recorded calls of modules; returns the cause, and the module's name and class.
 
     >>> trail = ModuleCallTrail([(nn.ReLU(), torch.ones(2)), (nn.Tanh(), torch.tensor([1.0, float("nan")]))])
     >>> locate_first_not_finite(trail, lambda module: type(module).__name__)

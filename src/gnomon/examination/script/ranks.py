@@ -1,4 +1,4 @@
-"""Combines the records of several processes of one training run, through files in a temporary folder.
+"""Combines the records of several processes of one training run (`torchrun`), through files in a temporary folder.
 
 Under ``torchrun`` each process writes its record when its script ends. Process 0 waits for the others as long as they
 live, at most `MAX_WAIT_SECONDS`, and writes the one report. No process ever waits for process 0.
@@ -39,7 +39,7 @@ class ProcessRanks:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "ProcessRanks | None":
-        """Returns the processes that `torchrun` started; None if there is only one.
+        """Reads from environment variables which processes `torchrun` started; None if there is only one.
 
         >>> ProcessRanks.of_environment({}) is None
         True
@@ -59,14 +59,14 @@ class ProcessRanks:
         (self.folder / f"{self.local}.pid").write_text(str(os.getpid()), encoding="utf-8")
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Writes the record of this process to a file atomically."""
+        """Writes what this process recorded to a file, completely or not at all."""
         path = self.folder / f"{self.local}.json"
         part = path.with_suffix(".part")
         part.write_text(json.dumps(record), encoding="utf-8")
         os.replace(part, path)
 
     def gather(self, seconds: float = MAX_WAIT_SECONDS) -> tuple[list[dict[str, Any]], list[int]]:
-        """Reads the records of the other processes and deletes their files; also returns the ranks without a record."""
+        """Reads what the other processes recorded and deletes their files; also returns processes without a record."""
         end, records, lost = monotonic() + seconds, [], []
         for local in range(self.count):
             if local == self.local:
@@ -95,13 +95,13 @@ class ProcessRanks:
 
 
 def findings_to_plain_values(findings: Sequence[Finding]) -> list[list[Any]]:
-    """Converts findings to plain values that can be written as JSON."""
+    """Converts findings to plain values that one process can write as JSON for another."""
     rows = {id(row): place for place, row in enumerate(TABLE)}
     return [[rows[id(one.row)], one.where, dict(one.values)] for one in findings]
 
 
 def findings_from_plain_values(packed: Sequence[Sequence[Any]]) -> list[Finding]:
-    """Converts the plain values of `findings_to_plain_values` back to findings.
+    """Converts plain values that another process wrote back to findings.
 
     >>> findings_from_plain_values(findings_to_plain_values([Finding(loop.RANKS_DIFFER)]))[0].kind
     'ranks-differ'
@@ -110,8 +110,7 @@ def findings_from_plain_values(packed: Sequence[Sequence[Any]]) -> list[Finding]
 
 
 def compare_ranks(own: Mapping[str, Any], others: Sequence[Mapping[str, Any]], lost: Sequence[int]) -> list[Finding]:
-    """Returns findings about the processes: equal batches, different weights, lost processes, and findings of the
-    others.
+    """Reports problems of the processes of one run: equal batches, different weights, lost processes.
 
     >>> one = {"inputs": [[1.0], [2.0]], "weights": "a", "steps": 9, "findings": []}
     >>> [finding.kind for finding in compare_ranks(one, [one], [])]

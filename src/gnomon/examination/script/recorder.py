@@ -43,7 +43,7 @@ DEFERRED_LOSSES = 16
 
 @dataclass(slots=True, eq=False)
 class LoopRecorder:
-    """Records the training loop of a running script; ``limit`` is the fraction of the running time that recording may
+    """Records the training loop of a running script; ``limit`` is the largest fraction of the run time that this may
     take.
     """
 
@@ -89,7 +89,7 @@ class LoopRecorder:
     pause_hooks: Callable[[bool], None] = field(default=lambda pausing: None)
 
     def safely(self, name: str, function: Callable[..., Any], *arguments: Any) -> None:
-        """Calls a function of the recorder and measures its time; catches all errors, so that none reaches the
+        """Calls a function of the recorder and measures its time; catches all errors, so that none reaches the user's
         script.
         """
         began = self.clock()
@@ -112,7 +112,7 @@ class LoopRecorder:
     # optimizers ------------------------------------------------------------------------------------------------------
 
     def optimizer_built(self, optimizer: Optimizer) -> None:
-        """Records a new optimizer; an earlier one with the same parameters is marked as replaced."""
+        """Records that the script created an optimizer; marks an earlier one with the same parameters as replaced."""
         self._record_of(optimizer)
 
     def _record_of(self, optimizer: Optimizer) -> OptimizerRecord:
@@ -136,7 +136,7 @@ class LoopRecorder:
         self.retired.append(self.optimizers.pop(key))
 
     def note_step(self, optimizer: Optimizer) -> None:
-        """Records an optimizer step that just ended, before its gradients are cleared."""
+        """Records an optimizer step that just ended, before the script clears the gradients."""
         seen = self._record_of(optimizer)
         self.steps += 1
         seen.steps += 1
@@ -155,7 +155,7 @@ class LoopRecorder:
             self._sample(seen, optimizer)
 
     def count_step(self, optimizer: Optimizer) -> None:
-        """Counts an optimizer step while recording pauses."""
+        """Counts an optimizer step while detailed recording pauses."""
         self.steps += 1
         seen = self._record_of(optimizer)
         seen.steps += 1
@@ -168,7 +168,7 @@ class LoopRecorder:
         return seen.steps * SAMPLES_PER_STEP >= seen.sampled - FIRST_STEPS and seen.steps % 5 == 0
 
     def _sample(self, seen: OptimizerRecord, optimizer: Optimizer) -> None:
-        """Inspects all gradients of an optimizer: how many are missing or zero, and their norm."""
+        """Reads all gradients of an optimizer: how many are missing or zero, and their norm."""
         seen.sampled += 1
         if sum(len(group["params"]) for group in optimizer.param_groups) != len(seen.parameters):
             seen.grow(optimizer)
@@ -203,7 +203,7 @@ class LoopRecorder:
                 self.largest = (total, seen.parameters[places[worst]])
 
     def _look_for_missing(self) -> None:
-        """Finds trainable parameters of the called models that are in no optimizer."""
+        """Finds trainable parameters of the script's models that are in no optimizer."""
         held = {id(p) for one in self.optimizers.values() for ref in one.parameters if (p := ref()) is not None}
         for model in self.models.roots():
             module = model.ref()
@@ -214,7 +214,7 @@ class LoopRecorder:
     # backward --------------------------------------------------------------------------------------------------------
 
     def before_backward(self, tensors: Any) -> None:
-        """Records the loss, and whether each optimizer's gradients were cleared."""
+        """Records the loss before a backward pass, and whether each optimizer's gradients were cleared."""
         loss = tensors if isinstance(tensors, Tensor) else next(iter(tensors), None)
         self.backwards += 1
         self.observed_backwards += 1
@@ -234,7 +234,7 @@ class LoopRecorder:
         self.gradients_fresh = True
 
     def after_backward(self) -> None:
-        """Records which optimizers' parameters received gradients."""
+        """Records which optimizers' parameters got gradients in a backward pass."""
         for seen in self.optimizers.values():
             probe = seen.find_probe()
             gradient = None if probe is None else probe.grad
@@ -280,14 +280,14 @@ class LoopRecorder:
             self.not_finite = (self.steps + 1, value, *locate_first_not_finite(self.trail, self.models.name_of))
 
     def script_failed(self) -> None:
-        """Looks for NaN in the forward pass in which the script failed, because the error may be its consequence."""
+        """Looks for NaN in the last forward pass before the script failed, because NaN may have caused the error."""
         if self.not_finite is not None or not self.trail.ends_with_nan:
             return
         cause, *place = locate_first_not_finite(self.trail, self.models.name_of)
         self.not_finite = (self.steps + 1, nan, "failure" if cause == "module" else cause, *place)
 
     def read_deferred(self) -> None:
-        """Reads stored loss tensors on other devices, all at once."""
+        """Reads stored loss values from other devices, all at once."""
         if not self.deferred:
             return
         values = torch.stack([loss.reshape(()).float() for _, loss in self.deferred]).tolist()
@@ -298,7 +298,7 @@ class LoopRecorder:
         self.deferred.clear()
 
     def after_forward(self, module: nn.Module, inputs: Any, output: Any) -> None:
-        """Records a forward pass of any module; outermost modules are the script's models."""
+        """Records a forward pass of any module; modules that no other module calls are the script's models."""
         graph = torch.is_grad_enabled()
         if graph:
             self.trail.add(module, output)
@@ -311,7 +311,7 @@ class LoopRecorder:
     # pauses ----------------------------------------------------------------------------------------------------------
 
     def look_at_clock(self) -> None:
-        """Pauses recording if it takes more than its share of the time, and continues at half of that share."""
+        """Pauses recording if it takes too large a fraction of the time, and continues when that fraction is halved."""
         elapsed = self.running_time
         if elapsed < MIN_SECONDS_TO_JUDGE_TIME:
             return
@@ -326,7 +326,7 @@ class LoopRecorder:
             self.pause_hooks(False)
 
     def _forget(self) -> None:
-        """Forgets unfinished steps when recording pauses."""
+        """Forgets unfinished training steps when recording pauses."""
         for seen in self.optimizers.values():
             seen.cleared, seen.mark = None, (0, 0)
             seen.pending.clear()

@@ -1,4 +1,4 @@
-"""Builds the report of `gnomon watch`: one section for each group of mistakes."""
+"""Builds the report of `gnomon watch` on a training script: one section for each group of mistakes."""
 
 import platform
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def _section(key: str, findings: Sequence[Finding], facts: LoopFacts) -> Section
 
 
 def _all_clear(key: str, facts: LoopFacts) -> str:
-    """Returns the answer of a section that has no findings."""
+    """Returns the sentence of a report section in which no problem was found."""
     validated = sum(model.validated for model in facts.models)
     answers = {
         "gradients": "Gradients are cleared, computed and used once in each step."
@@ -126,7 +126,7 @@ def _all_clear(key: str, facts: LoopFacts) -> str:
 
 
 def _evidence(key: str, facts: LoopFacts) -> tuple[tuple[Value, ...], tuple[Plot, ...]]:
-    """Returns the numbers and plots that a section shows."""
+    """Returns the numbers and plots that a section of the `gnomon watch` report shows."""
     values: list[Value] = []
     plots: list[Plot] = []
     if key == "gradients":
@@ -151,7 +151,7 @@ def _evidence(key: str, facts: LoopFacts) -> tuple[tuple[Value, ...], tuple[Plot
 
 
 def _rate_line(name: str, rates: Any, steps: int) -> Line:
-    """Plots the learning rate as a step function."""
+    """Plots the learning rate over training steps as a step function."""
     xs, ys = [], []
     for (start, rate), following in zip(rates, [*rates[1:], (steps, 0.0)], strict=True):
         xs += [start, max(start, following[0])]

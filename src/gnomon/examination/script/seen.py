@@ -1,4 +1,4 @@
-"""Stores what is known about each optimizer, scheduler, model and loader while a script runs.
+"""Stores what is recorded about each optimizer, scheduler, model and loader while a script runs.
 
 >>> seen = OptimizerRecord.of(torch.optim.SGD(nn.Linear(2, 1).parameters(), 0.1), 0)
 >>> seen.name, seen.sizes
@@ -36,9 +36,7 @@ MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm
 
 @dataclass(slots=True, eq=False)
 class OptimizerRecord:
-    """What was recorded about one optimizer; ``probe`` is its smallest parameter with a gradient, which represents the
-    others.
-    """
+    """What was recorded about one optimizer; its smallest parameter with a gradient represents all parameters."""
 
     ref: "weakref.ref[Optimizer]"
     name: str
@@ -78,7 +76,7 @@ class OptimizerRecord:
         return seen
 
     def grow(self, optimizer: Optimizer) -> None:
-        """Adds parameter groups that were added after the optimizer was built."""
+        """Adds parameters to the record that the script added to the optimizer later."""
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         for p in parameters[len(self.parameters) :]:
             self.parameters.append(weakref.ref(p))
@@ -87,7 +85,7 @@ class OptimizerRecord:
             self.zero.append(0)
 
     def look_for_change(self) -> None:
-        """Records whether the sampled weights have changed since the start."""
+        """Records whether some sampled weights of the optimizer have changed since the start."""
         if self.changed is not False:
             return
         for i, before in self.weights:
@@ -97,7 +95,9 @@ class OptimizerRecord:
                 return
 
     def find_probe(self) -> Tensor | None:
-        """Returns the probe parameter; chooses a new one if there is none, or if it no longer gets gradients."""
+        """Returns the parameter that represents all parameters of the optimizer; chooses another if it gets no
+        gradients any more.
+        """
         if self.probe is not None:
             return self.probe()
         known = [p for ref in self.parameters if (p := ref()) is not None and p.grad is not None]
@@ -111,7 +111,7 @@ class OptimizerRecord:
 
 @dataclass(slots=True, eq=False)
 class SchedulerRecord:
-    """What was recorded about one learning rate scheduler, with the number of its optimizer."""
+    """What was recorded about one learning rate scheduler and its optimizer."""
 
     name: str
     optimizer: OptimizerRecord | None
@@ -124,7 +124,7 @@ class SchedulerRecord:
 
 @dataclass(slots=True, eq=False)
 class ModelRecord:
-    """What was recorded about one module; ``inner`` modules belong to another module that the script calls."""
+    """What was recorded about one module; ``inner`` modules are parts of a module that the script calls."""
 
     ref: "weakref.ref[nn.Module]"
     kind: str
@@ -175,7 +175,7 @@ class LoaderRecord:
 
 
 def some_weights(parameter: Tensor) -> list[float]:
-    """Returns a few weights of a parameter as numbers; an empty list if they cannot be read."""
+    """Returns a few weights of a parameter as numbers, to detect changes; an empty list if they cannot be read."""
     if parameter.layout != torch.strided or not parameter.numel() or parameter.is_meta:
         return []
     flat = parameter.detach().reshape(-1)
@@ -184,7 +184,7 @@ def some_weights(parameter: Tensor) -> list[float]:
 
 
 def is_zero(gradient: Tensor) -> bool:
-    """Returns whether a CPU gradient is zero everywhere; False on other devices, because reading it would block.
+    """Checks whether a CPU gradient is zero everywhere; False on other devices, because reading would block.
 
     >>> is_zero(torch.zeros(3)), is_zero(torch.ones(3))
     (True, False)
@@ -210,7 +210,7 @@ def first_tensor(value: Any) -> Tensor | None:
 
 
 def is_mode_sensitive(module: nn.Module) -> bool:
-    """Returns whether a layer behaves differently in train and eval mode, such as dropout.
+    """Checks whether a layer behaves differently in train and eval mode, such as dropout.
 
     >>> is_mode_sensitive(nn.Dropout(0.5)), is_mode_sensitive(nn.Dropout(0.0)), is_mode_sensitive(nn.LayerNorm(3))
     (True, False, False)

@@ -27,7 +27,7 @@ class ThinnedSeries:
     kept: list[tuple[int, float]] = field(default_factory=list)
 
     def add(self, step: int, value: float) -> None:
-        """Adds a number, unless the current spacing skips this step."""
+        """Adds a number to the series, unless the current spacing skips this step."""
         if self.count % self.stride == 0:
             if len(self.kept) >= self.limit:
                 self.kept = self.kept[::2]
@@ -38,5 +38,5 @@ class ThinnedSeries:
 
     @property
     def pairs(self) -> tuple[tuple[int, float], ...]:
-        """Returns the stored pairs (step, number)."""
+        """Returns the stored numbers of the series as pairs (step, number)."""
         return tuple(self.kept)

@@ -55,14 +55,14 @@ class WatchSession:
         self.ranks = ProcessRanks.of_environment(os.environ)
 
     def run(self) -> ScriptEnding:
-        """Runs the script until it ends, fails or exits."""
+        """Runs the user's script until it ends, fails or exits."""
         if self.ranks is not None:
             self.ranks.begin()
         with raising_on_termination(), record_training_loop(self.recorder):
             return run_script(self.script, self.arguments, module=self.module)
 
     def report(self, ending: ScriptEnding, command: str = "") -> "Examination | None":
-        """Returns the report of the run; None in all processes except the first."""
+        """Returns the report on the script's run; None in all processes except the first."""
         from gnomon.examination.script.collect import loop_facts_of_recorder
         from gnomon.examination.script.report import watch_report
 
@@ -87,7 +87,7 @@ class WatchSession:
         return watch_report(name, facts, **made, processes=found, ranks=self.ranks.count)
 
     def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
-        """Returns what this process shares with the others: its first inputs, a hash of some weights, steps,
+        """Collects what this process shares with the other processes of a run: first inputs, a hash of weights, steps,
         findings.
         """
         inputs = [list(numbers) for numbers in self.recorder.batches.first_inputs]
@@ -96,7 +96,9 @@ class WatchSession:
         }  # fmt: skip
 
     def _weights(self) -> str:
-        """Returns a hash of some weights; empty if each process holds only a part of the model."""
+        """Returns a hash of some weights, to compare processes; empty if each process holds only a part of the
+        model.
+        """
         living = [p for one in self.recorder.optimizers.values() for ref in one.parameters if (p := ref()) is not None]
         sharded = any("Sharded" in model.kind for model in self.recorder.models.roots())
         if sharded or not living or any(type(p).__name__ == "DTensor" for p in living):
@@ -106,7 +108,7 @@ class WatchSession:
 
 @contextmanager
 def raising_on_termination() -> Iterator[None]:
-    """Context manager: raises `ScriptTerminated` on a termination signal, unless the script has its own handler."""
+    """Context manager that raises `ScriptTerminated` on a termination signal, unless the script has its own handler."""
     usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not usual or threading.current_thread() is not threading.main_thread():
         yield
@@ -125,7 +127,7 @@ def raising_on_termination() -> Iterator[None]:
 
 
 def exit_like_script(ending: ScriptEnding) -> None:
-    """Exits with the same exit code or signal with which the script ended.
+    """Exits with the exit code or signal with which the script ended.
 
     The traceback has already been shown.
 

@@ -1,4 +1,4 @@
-"""Step that reports parameters, memory, the time of a training step, and whether the infinite-width limit is known."""
+"""Examination step that reports parameters, memory, time of a training step, and whether kernel theory applies."""
 
 from dataclasses import dataclass
 
@@ -25,9 +25,7 @@ SHOWN_PARTS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkProfile(Record):
-    """The module converted to a `gnomon.program` (or the reason why it cannot be), and the time of its training
-    steps.
-    """
+    """How a network is built and what it costs: its layers as a `gnomon.program`, and the time of training steps."""
 
     program: Program | None
     reason: str
@@ -40,7 +38,7 @@ class NetworkProfile(Record):
 
 
 class ArchitectureStep(AbstractStep):
-    """Step that reports the number of parameters, the memory, and the time of training steps."""
+    """Examination step that reports the number of parameters, the memory, and the time of training steps."""
 
     key, title, share = "architecture", "The network", 0.05
     question = "How many parameters does the network have, and how long does a training step take?"
@@ -85,7 +83,7 @@ class ArchitectureStep(AbstractStep):
 
 
 def _memory(size: int) -> tuple[float, None, Obtained, str]:
-    """Returns a number of bytes as the fields of a `Value`, in MiB, or in KiB if there are few.
+    """Converts a number of bytes to a number in MiB, or in KiB if small, for the report.
 
     >>> _memory(2048)
     (2.0, None, 'exact', 'KiB')
@@ -95,7 +93,7 @@ def _memory(size: int) -> tuple[float, None, Obtained, str]:
 
 
 def _sizes(module: nn.Module) -> tuple[Plot, ...]:
-    """Plots the number of parameters of each submodule; only the largest ones if there are many."""
+    """Plots the number of parameters of each submodule; only the largest submodules if there are many."""
     own = {name: sum(p.numel() for p in part.parameters(recurse=False)) for name, part in module.named_modules()}
     kinds = {name: _part_name(name, part) for name, part in module.named_modules()}
     largest = sorted((name for name in own if own[name]), key=lambda name: -own[name])[:SHOWN_PARTS]
@@ -111,7 +109,7 @@ def _sizes(module: nn.Module) -> tuple[Plot, ...]:
 
 
 def _part_name(name: str, part: nn.Module) -> str:
-    """Returns the path and class of a layer; of a container with own parameters, the names of these parameters."""
+    """Returns the name of a layer for the report: its path and class, or the names of its own parameters."""
     own = [key for key, _ in part.named_parameters(recurse=False)]
     if not any(True for _ in part.children()) or isinstance(part, nn.MultiheadAttention):
         return layer_path_and_class(name, part)

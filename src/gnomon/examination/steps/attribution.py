@@ -1,4 +1,6 @@
-"""Step that reports what the network uses: shortcuts, image frequencies, and how well layers separate classes."""
+"""Examination step that reports what the network uses: shortcuts, image frequencies, and how well layers separate
+classes.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -44,8 +46,8 @@ MAP_PASSES = 800.0
 
 
 class AttributionStep(AbstractStep):
-    """Step that searches the trained network for shortcuts and, if time allows, computes attributions, frequencies and
-    probes.
+    """Examination step that searches the trained network for shortcuts and, if time allows, explains single
+    predictions.
     """
 
     key, title, share = "attribution", "What the network looks at", 0.03
@@ -94,7 +96,7 @@ class AttributionStep(AbstractStep):
 
 
 def _names(subject: Subject, x: Tensor) -> tuple[str, ...]:
-    """Returns the names of the columns if the inputs are a table whose columns have names; otherwise none."""
+    """Returns the names of the columns if the inputs are a table with named columns; otherwise none."""
     return tuple(subject.columns) if x.dim() == 2 and len(subject.columns) == x.shape[1] else ()
 
 
@@ -127,7 +129,7 @@ def _tokens(
 
 
 def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
-    """Adds to the section's answer that the network had not finished training, unless it has findings."""
+    """Adds to a section's answer that the network had not finished training, unless the section has findings."""
     if run is None or not run.shortage or result.content.findings:
         return result
     answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {result.content.answer}"
@@ -135,7 +137,9 @@ def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
 
 
 def _maps(sheet: AttributionOverview) -> tuple[ShownExample, ...]:
-    """Returns images, each next to a copy in which attribution is red (for the prediction) or blue (against it)."""
+    """Shows images next to copies in which pixels are red if they support the prediction, and blue if they contradict
+    it.
+    """
     values, images = sheet.attribution.values, sheet.inputs
     if values.dim() != 4 or not isinstance(images, Tensor) or images.shape != values.shape:
         return ()
@@ -148,8 +152,7 @@ def _maps(sheet: AttributionOverview) -> tuple[ShownExample, ...]:
 
 
 def draw_map_over_image(image: Tensor, value: Tensor) -> Tensor:
-    """Returns an image (c, h, w) in gray with a map (h, w) drawn over it, positive values in red, negative ones in
-    blue.
+    """Draws a map over a gray copy of an image: positive values in red, negative ones in blue.
 
     Cost: one pass over the pixels.
 

@@ -1,4 +1,4 @@
-"""Step that checks columns, targets and labels before training."""
+"""Examination step that checks columns, targets and labels before training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,8 +66,7 @@ TRACED_EXAMPLES = 256
 
 @dataclass(frozen=True, slots=True)
 class DataChecks(Record):
-    """Accuracies of two baselines, guessing the largest class and kernel regression on held-out examples; None if
-    unknown.
+    """Result: accuracies of two baselines on held-out examples, guessing the largest class and kernel regression.
 
     ``examples`` are those that the latter was measured on.
     """
@@ -78,14 +77,16 @@ class DataChecks(Record):
 
     @property
     def related(self) -> bool:
-        """Returns whether a simple model predicts held-out labels significantly better than guessing."""
+        """Checks whether a simple model predicts held-out labels significantly better than guessing."""
         if self.guess is None or self.simple is None or not self.examples:
             return False
         return self.simple > self.guess + RELATED_Z * (self.guess * (1 - self.guess) / self.examples) ** 0.5
 
 
 class ColumnsStep(AbstractStep):
-    """Step that checks input columns, targets, class balance, contradicting copies and suspicious labels."""
+    """Examination step that checks input columns, targets, class balance, contradicting copies and suspicious
+    labels.
+    """
 
     key, title, share = "columns", "Columns and labels", 0.03
     question = "Are there input columns, targets or labels that will cause problems in training?"
@@ -154,7 +155,9 @@ class ColumnsStep(AbstractStep):
 
 
 def _augmentation_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Returns findings about an augmentation that changes the scale of the inputs or destroys what decides them."""
+    """Reports an augmentation that changes the scale of the inputs, or destroys the information that determines the
+    target.
+    """
     augment = subject.recipe.augment
     if augment is None or not (subject.task.classes or subject.asks_for_targets):
         return ()
@@ -166,7 +169,7 @@ def _augmentation_findings(subject: Subject, examples: Examples) -> tuple[Findin
 
 
 def _order_findings(subject: Subject) -> tuple[Finding, ...]:
-    """Returns findings about rows that are sorted by their target or drift."""
+    """Reports rows that are sorted by their target, and columns that drift along the rows."""
     loader = subject.recipe.loader
     data = subject.train if loader is None else loader
     if not (subject.task.classes or subject.asks_for_targets) or len(data) > MAX_ORDERED_EXAMPLES:
@@ -179,7 +182,7 @@ def _order_findings(subject: Subject) -> tuple[Finding, ...]:
 
 
 def _columns(subject: Subject, examples: Examples) -> list[Finding]:
-    """Returns findings about input columns; without the ones on scale if the network normalizes its inputs itself."""
+    """Reports problems of input columns; ignores their scale if the network normalizes its inputs itself."""
     found = [
         *column_statistics((examples.x, None), names=subject.columns).findings,
         *channel_findings(examples.x),
@@ -197,7 +200,7 @@ def _columns(subject: Subject, examples: Examples) -> list[Finding]:
 
 
 def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tuple[Finding, ...]:
-    """Returns findings about targets that do not fit the loss, such as class indices used as quantities."""
+    """Reports targets that do not fit the loss, such as class indices used as quantities."""
     y = examples.y.reshape(len(examples), *subject.task.shape)
     if not y.is_floating_point():
         shifted = shifted_mask_findings(examples.x, y)
@@ -214,7 +217,7 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
 
 
 def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> tuple[Finding, ...]:
-    """Returns a finding if targets equal the inputs, unless the module takes both and shifts the targets itself."""
+    """Reports targets that equal the inputs, unless the module takes both and shifts the targets itself."""
     reading, x = subject.task.reading, examples.x
     if reading is not None and reading.shift and takes_targets(original(subject.module)):
         return ()
@@ -224,7 +227,7 @@ def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> 
 
 
 def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Returns a finding about a label for unknown positions, such as 255, that the loss should ignore."""
+    """Reports a label for unknown positions, such as 255, that the loss should ignore but does not."""
     loss = subject.recipe.own_loss
     y = subject.loss_targets(examples.y) if loss is not None else examples.y
     if loss is None or isinstance(loss, AbstractLoss) or (label := void_label(y)) is None:
@@ -244,7 +247,7 @@ def _labels(subject: Subject) -> Tensor:
 
 
 def _good(checks: DataChecks) -> str:
-    """Returns the answer of a section without findings; for classification it names the baselines to beat."""
+    """Returns the sentence for data without problems; for classification it names the accuracies to beat."""
     told = "No problem found in input columns, targets or labels."
     if checks.guess is None:
         return told

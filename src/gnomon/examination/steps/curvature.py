@@ -1,4 +1,4 @@
-"""Step that measures the loss landscape after training: sharpness, trace of the Hessian, gradient noise."""
+"""Examination step that measures the loss landscape after training: sharpness, trace of the Hessian, gradient noise."""
 
 from dataclasses import dataclass
 
@@ -33,14 +33,14 @@ EDGE_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class CurvatureSummary(Record):
-    """The largest eigenvalue and the trace of the loss's Hessian, after or without training."""
+    """Result: the largest eigenvalue and the trace of the Hessian of the loss, after or without training."""
 
     sharpness: float
     trace: float
 
 
 class CurvatureStep(AbstractStep):
-    """Step that measures the curvature of the loss after training, or of the untrained network."""
+    """Examination step that measures the curvature of the loss after training, or of the untrained network."""
 
     key, title, share = "curvature", "The loss landscape", 0.06
     question = "How sharply is the loss curved compared with the learning rate, and how noisy are its gradients?"
@@ -95,7 +95,7 @@ class CurvatureStep(AbstractStep):
 
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
-    """Returns a note if the sharpness is too large for the learning rate, so that longer training would leave this
+    """Adds a note if the curvature is too large for the learning rate, so that longer training would leave this
     minimum.
     """
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:
@@ -107,7 +107,7 @@ def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
 
 
 def _answer(sharpness: float, way: SGD | None, *, trained: bool) -> str:
-    """Returns the section's answer: the sharpness, compared with the learning rate if gradient descent was used."""
+    """Returns the report's answer on curvature, compared with the learning rate if gradient descent was used."""
     state = "At the end of training" if trained else "At the current weights"
     if sharpness <= 0:
         return f"{state} the loss has no positive curvature in any direction (sharpness {sharpness:.3g})."

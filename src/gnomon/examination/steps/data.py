@@ -1,4 +1,4 @@
-"""Step that describes the data: scale, constant features, duplicates, class balance."""
+"""Examination step that describes the data: scale, constant features, duplicates, class balance."""
 
 from dataclasses import dataclass, replace
 
@@ -31,7 +31,9 @@ MAX_HISTOGRAM_NUMBERS = 20000
 
 @dataclass(frozen=True, slots=True)
 class DataSummary(Record):
-    """The root mean square of real-valued inputs, and the fraction of the largest class; None if not applicable."""
+    """Result: the root mean square of real-valued inputs, and the frequency of the largest class; None if not
+    applicable.
+    """
 
     rms: float | None
     largest_class: float | None
@@ -39,7 +41,7 @@ class DataSummary(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Part(Record):
-    """Values, findings and plots about the inputs, or about the targets."""
+    """Numbers, findings and plots about either the inputs or the targets."""
 
     values: tuple[Value, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -47,7 +49,7 @@ class _Part(Record):
 
 
 class DataStep(AbstractStep):
-    """Step that describes the scale of inputs and targets and the balance of classes."""
+    """Examination step that describes the scale of inputs and targets and the balance of classes."""
 
     key, title, share = "data", "The data", 0.05
     question = "Do inputs and targets have a suitable scale, and is anything unusual about them?"
@@ -80,7 +82,7 @@ class DataStep(AbstractStep):
 
 
 def _too_few(n: int, classes: int) -> tuple[Finding, ...]:
-    """Returns a finding if there are too few examples to draw conclusions."""
+    """Reports a problem if there are too few examples to draw conclusions."""
     if n >= MIN_EXAMPLES:
         if classes < 3 or n >= MIN_EXAMPLES_PER_CLASS * classes or n > FEW_EXAMPLES:
             return ()
@@ -92,7 +94,7 @@ def _too_few(n: int, classes: int) -> tuple[Finding, ...]:
 
 
 def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Returns the findings without the ones on input scale if the network normalizes its inputs itself."""
+    """Removes findings on the scale of inputs if the network normalizes its inputs itself."""
     if not any(finding.kind == "input-scale" for finding in findings):
         return findings
     given = input_of_first_layer(subject.module, subject.probe.some(TRACED_EXAMPLES).x)
@@ -102,7 +104,7 @@ def _unless_scaled(subject: Subject, findings: tuple[Finding, ...]) -> tuple[Fin
 
 
 def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
-    """Returns the answer of a section without findings: number of examples, targets, scale."""
+    """Returns the sentence for data without problems: number of examples, targets, scale."""
     spread = f"the targets have a standard deviation of {float(y.double().std(correction=0)):.3g}"
     if not y.is_floating_point():
         spread = f"the targets have shape {tuple(y.shape[1:])}, whole numbers from {int(y.min())} to {int(y.max())}"
@@ -112,7 +114,7 @@ def _facts(n: int, rms: float | None, largest: float | None, y: Tensor) -> str:
 
 
 def _inputs(flat: Tensor, rms: float, *, alone: bool) -> _Part:
-    """Returns values and findings about one input tensor; ``alone`` says that it is the only one."""
+    """Returns numbers and findings about one input tensor; ``alone`` says whether it is the only input."""
     spread = flat.std(0, correction=0)
     varying, constant = spread[spread > 0], int((spread == 0).sum())
     ratio = float(varying.max() / varying.min()) if len(varying) else 1.0

@@ -1,4 +1,4 @@
-"""Step that shows the examples on which the network is most wrong, as images, rows or tokens."""
+"""Examination step that shows the examples on which the network is most wrong, as images, rows or tokens."""
 
 from dataclasses import dataclass, replace
 
@@ -43,14 +43,16 @@ EXAMPLES_PER_READ = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HardestExamples(Record):
-    """Indices of the examples with the largest errors, the worst first, and their errors."""
+    """Result: indices and errors of the examples with the largest errors, worst first."""
 
     numbers: tuple[int, ...]
     errors: tuple[float, ...]
 
 
 class ExamplesStep(AbstractStep):
-    """Step that shows the examples whose label has the smallest probability; for regression, with the largest error."""
+    """Examination step that shows the examples whose label has the smallest probability; for regression, the largest
+    error.
+    """
 
     key, title, share = "examples", "Worst examples", 0.03
     question = "On which examples is the network most wrong, and are their labels correct?"
@@ -110,7 +112,7 @@ class ExamplesStep(AbstractStep):
 
 
 def _position_loss(subject: Subject) -> PositionCrossEntropy | None:
-    """Returns the loss for tasks with one label per position, such as language models; None for other tasks."""
+    """Returns the loss of a task with one label per position, such as a language model; None for other tasks."""
     reading = subject.task.reading
     loss = None if reading is None else reading.loss
     return loss if isinstance(loss, PositionCrossEntropy) and not loss.shared else None
@@ -132,7 +134,9 @@ def _words(y: Tensor) -> str:
 
 
 def _show(subject: Subject, x: object, f: Tensor, number: int, y: Tensor, answer: str, note: str) -> ShownExample:
-    """Returns what the report shows of one example; outputs with the shape of an input image are drawn next to it."""
+    """Returns what the report shows of one example; an output in the shape of the input image is drawn next to the
+    image.
+    """
     first = map_tensors(lambda t: t[0], x)
     if subject.task.classes:
         label = subject.class_name(int(y))

@@ -1,4 +1,4 @@
-"""Step that applies the fixes of all findings to copies, trains them equally long, and reports the gain."""
+"""Examination step that tests possible fixes of all findings by training copies, and reports the gain."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ TIME_MARGIN = 0.9
 
 
 class FixesStep(AbstractStep):
-    """Step that trains copies with fixes; skipped if no finding has an automatic fix."""
+    """Examination step that trains copies with possible fixes; skipped if no finding has an automatic fix."""
 
     key, title, share = "fixes", "Fixes, tried", 0.0
     question = "Which fixes help, in training of the same length?"
@@ -82,7 +82,7 @@ class FixesStep(AbstractStep):
 
 
 def _answer(found: Fixes) -> str:
-    """Returns the section's answer: the fixes that helped, and the ones that were tried in vain."""
+    """Returns the report's sentences on the fixes that helped, and on those that were tried in vain."""
     said = [one.sentence for one in found.proven_fixes]
     others = [one.words for one in found.tried if not one.is_proven]
     if others:
@@ -115,7 +115,7 @@ def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> flo
 def _base(
     subject: Subject, run: Run | None, budget: Budget, context: StepContext
 ) -> tuple[TrialRun, Run, Budget]:  # fmt: skip
-    """Returns the training recipe without fixes and its run; repeats the run with fewer steps if time is short."""
+    """Returns the training run without any fix, as the baseline; repeats it with fewer steps if time is short."""
     train, held, whole = held_out_split(subject, context.seed)
     size, recipe = min(_batch_size(subject, run), len(train)), subject.recipe
     optimizer = recipe.optimizer or Adam()
@@ -138,7 +138,7 @@ def _base(
 
 
 def _default_steps(subject: Subject, size: int) -> int:
-    """Returns the number of steps if training did not finish: by the user's epochs, or `DEFAULT_STEPS`."""
+    """Returns the number of steps for testing fixes if training did not finish: the user's epochs, or a default."""
     epochs = subject.recipe.epochs
     return DEFAULT_STEPS if epochs is None else max(1, epochs * max(1, len(subject.train) // size))
 

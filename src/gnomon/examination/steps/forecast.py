@@ -1,4 +1,4 @@
-"""Step that predicts the loss during training, assuming that the tangent kernel stays constant."""
+"""Examination step that predicts the loss during training, assuming that the tangent kernel stays constant."""
 
 from math import inf, isfinite
 
@@ -25,7 +25,7 @@ TIME = Axis("time (learning rate × steps)", log=True)
 
 
 class ForecastStep(AbstractStep):
-    """Step that predicts the loss on training and test examples during training."""
+    """Examination step that predicts the loss on training and test examples during training."""
 
     key, title, share = "forecast", "Training, predicted", 0.06
     question = "How would the loss fall if the network used only its initial features?"
@@ -94,7 +94,8 @@ class ForecastStep(AbstractStep):
 
 
 def add_rounding_to_diagonal(kernel: Tensor, dtype: torch.dtype) -> Tensor:
-    """Returns the kernel with the largest possible rounding error of ``dtype``, n eps max K_ii, added to its diagonal.
+    """Adds the largest possible rounding error of a kernel matrix to its diagonal, so that small eigenvalues are not
+    noise.
 
     Eigenvalues of that size are undecided, also their sign; theory needs them positive.
     Cost: a copy.
@@ -132,7 +133,9 @@ def _findings(run: Trajectory) -> tuple[Finding, ...]:
 
 
 def _times(product: ProbeKernel, lr: float | None) -> Tensor:
-    """Returns the training times to predict, up to ten thousand times the learning time of the fastest mode."""
+    """Returns the training times at which to predict the loss, up to ten thousand times the fastest mode's learning
+    time.
+    """
     fastest = len(product.kernel) / float(product.spectrum.values[0])
     times = torch.cat([torch.zeros(1, dtype=torch.float64), fastest * torch.logspace(-1, 4, 40, dtype=torch.float64)])
     return times if lr is None else (times / lr).ceil().clamp(max=3000).unique() * lr

@@ -1,4 +1,4 @@
-"""Step that checks whether the layers of a graph network keep nodes distinguishable."""
+"""Examination step that checks whether the layers of a graph network keep nodes distinguishable."""
 
 from typing import Any
 
@@ -21,7 +21,9 @@ MIN_LAYERS_AFTER_COLLAPSE = 2
 
 
 class GraphsStep(AbstractStep):
-    """Step that measures, layer by layer, how much node features differ between nodes (oversmoothing)."""
+    """Examination step that measures, layer by layer, how much features differ between nodes of a graph
+    (oversmoothing).
+    """
 
     key, title, share = "graphs", "On the graph", 0.02
     question = "Can the last layer still distinguish the nodes of a graph?"
@@ -47,15 +49,13 @@ class GraphsStep(AbstractStep):
 
 
 def _deep(measured: Oversmoothing) -> tuple[Finding, ...]:
-    """Returns findings if node features are nearly equal although more layers follow."""
+    """Reports layers at which the features of all nodes are nearly equal although more layers follow."""
     behind = [len(measured.layers) - 1 - measured.layers.index(f.where) for f in measured.findings]
     return tuple(f for f, later in zip(measured.findings, behind, strict=True) if later >= MIN_LAYERS_AFTER_COLLAPSE)
 
 
 def _graphs(subject: Subject) -> tuple[Any, Any] | None:
-    """Returns node features (n, nodes, channels) and adjacency matrices (n, nodes, nodes); None if inputs are not
-    graphs.
-    """
+    """Returns node features and adjacency matrices of some graphs; None if the inputs are not graphs."""
     x = subject.probe.some(MAX_GRAPHS).x
     parts = list(x.values()) if isinstance(x, dict) else list(x) if isinstance(x, tuple) else []
     if len(parts) != 2 or not all(isinstance(p, Tensor) and p.dim() == 3 for p in parts):

@@ -1,4 +1,4 @@
-"""Step that measures column importance: how much the error grows if one column is shuffled.
+"""Examination step that measures column importance: how much the error grows if one column is shuffled.
 
     importance of column j = error(x with column j shuffled) - error(x)                                       (1)
 
@@ -46,14 +46,14 @@ SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True, slots=True)
 class ColumnImportance(Record):
-    """The importance of each column by name, the largest first, and the error without shuffling."""
+    """Result: the importance of each column by name, the largest first, and the error without shuffling."""
 
     importance: dict[str, float]
     error: float
 
 
 class ImportanceStep(AbstractStep):
-    """Step that shuffles one column at a time and measures how much the error grows."""
+    """Examination step that shuffles one column at a time and measures how much the error grows."""
 
     key, title, share = "importance", "Importance of the columns", 0.03
     question = "Which columns of the table does the network use?"
@@ -102,7 +102,7 @@ def _is_table(subject: Subject) -> bool:
 
 
 def column_importance(subject: Subject, model: nn.Module, examples: Examples, *, seed: int) -> ColumnImportance:
-    """Measures the importance of every column, averaged over `SHUFFLES_PER_COLUMN` shuffles.
+    """Measures how much shuffling each column increases the error, averaged over several shuffles.
 
     See equation (1) of the module docstring.
     Cost: a forward pass for each column and shuffle.
@@ -145,7 +145,7 @@ def _answer(found: ColumnImportance, *, classes: bool) -> str:
 
 
 def _effect(found: ColumnImportance, importance: float, *, classes: bool) -> str:
-    """Returns the score before and after shuffling: the share of wrong answers, or of the variance explained."""
+    """Describes the effect of shuffling a column: the score before and after, such as "91.0% to 62.5%"."""
     before, after = (e if classes else 1 - e for e in (found.error, found.error + importance))
     return f"{max(before, 0.0):.1%} to {max(after, 0.0):.1%}"
 

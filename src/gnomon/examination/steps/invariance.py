@@ -1,4 +1,4 @@
-"""Step that measures how much shifts and mirroring of images change the predictions."""
+"""Examination step that measures how much shifts and mirroring of images change the predictions."""
 
 from torch import Tensor
 
@@ -36,7 +36,7 @@ SMALL_IMAGE_PIXELS = 20
 
 
 class InvarianceStep(AbstractStep):
-    """Step that measures how much shifts and mirroring of images change the outputs and the predicted classes."""
+    """Examination step that measures how much shifts and mirroring of images change outputs and predicted classes."""
 
     key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does the network give the same answer for a shifted or mirrored image?"
@@ -80,7 +80,7 @@ class InvarianceStep(AbstractStep):
 
 
 def _answer(measured: ImageInvariance) -> str:
-    """Returns the section's answer: the fraction of predictions that each shift or mirroring changes."""
+    """Returns the report's sentence on the fraction of predictions that each shift or mirroring changes."""
     shifts = [m.decisions for m in measured.motions if m.id.startswith("pixel-")]
     others = [
         f"{m.name.replace('mirror,', 'mirroring')} {m.decisions:.0%}"
@@ -99,7 +99,7 @@ def _value(motion: ImageMotion, *, classes: bool) -> Value:
 
 
 def shift_findings(measured: ImageInvariance, side: int) -> tuple[Finding, ...]:
-    """Returns a finding if a shift by one pixel changes significantly more predictions than `MAX_CHANGED_DECISIONS`.
+    """Reports a problem if shifting images by one pixel changes significantly more predictions than a threshold.
 
     False alarms: 0.005 for all shifts together, by Bonferroni's inequality. ``side`` is the shorter side of the images.
 

@@ -1,6 +1,4 @@
-"""Step that computes the tangent kernel of some examples: its modes, its condition number, and how labels relate to
-them.
-"""
+"""Examination step that computes the tangent kernel of some examples, and how the labels relate to its eigenvectors."""
 
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -49,7 +47,7 @@ FRESH = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeKernel(Record):
-    """The tangent kernel of a sample of examples, its eigenvalues, and tests of the labels with it.
+    """Result: the tangent kernel of a sample of examples, its eigenvalues, and tests of the labels.
 
     ``inputs`` is the same test of the labels by the inputs alone, None if it was not needed.
     """
@@ -64,7 +62,7 @@ class ProbeKernel(Record):
 
 
 class KernelStep(AbstractStep):
-    """Step that computes spectrum, rank and alignment of the tangent kernel, and tests labels against shuffled
+    """Examination step that computes eigenvalues, rank and label alignment of the tangent kernel, and tests the
     labels.
     """
 
@@ -163,7 +161,7 @@ def accuracy_of_guessing(subject: Subject, y: Tensor) -> float | None:
 
 
 def better_than_guess(prediction: LeaveOneOut, guess: float | None) -> bool:
-    """Returns whether leave-one-out predictions of the kernel are significantly better than guessing."""
+    """Checks whether the kernel's leave-one-out predictions are significantly better than guessing."""
     n = len(prediction.targets)
     if guess is None or prediction.accuracy is None:
         return prediction.error < 1 - 2 / sqrt(n)
@@ -187,7 +185,7 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Returns whether outputs differ between examples if batch norm uses batch statistics instead of running ones.
+    """Checks whether constant outputs differ between examples after all if batch norm uses batch statistics.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -254,7 +252,9 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
 
 
 def _plot_learned_share(modes: KernelSpectrum, what: str) -> Plot:
-    """Plots which fraction of the labels (or targets) and of the kernel the fastest modes contain, cumulatively."""
+    """Plots the fractions of labels and of learning speed that the fastest eigenvectors of the kernel contain,
+    cumulatively.
+    """
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line(what, places, modes.captured)]
     marks.append(Line("learning speed", places, share / share[-1].clamp(min=1e-300), "dashed"))
@@ -267,7 +267,7 @@ def _plot_learned_share(modes: KernelSpectrum, what: str) -> Plot:
 
 
 def _speeds(modes: KernelSpectrum) -> Plot:
-    """Plots the eigenvalues of the kernel, which are the learning rates of its modes."""
+    """Plots the kernel's eigenvalues, which are the speeds at which the network learns the eigenvectors."""
     rounding = float(modes.values[0]) * len(modes.values) * torch.finfo(torch.float32).eps
     positive = [float(v) if v > rounding else nan for v in modes.values]
     line = Line("eigenvalue", range(1, len(positive) + 1), positive)

@@ -1,4 +1,4 @@
-"""Chooses the examples and outputs for which the tangent kernel can be computed in the available time."""
+"""Chooses for how many examples and outputs the tangent kernel can be computed in the available time."""
 
 from dataclasses import dataclass
 
@@ -23,18 +23,22 @@ outputs."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelMethod(Record):
-    """How the kernel is computed: the module with all outputs or one random combination, and the measured seconds."""
+    """How to compute the tangent kernel: for all outputs or one random combination of them, with the measured
+    seconds.
+    """
 
     module: nn.Module
     combined: bool
     seconds: float
 
     def estimate(self, n: int) -> float:
-        """Estimates the seconds for the kernel of n examples; passes cost O(n), products of gradients O(n^2)."""
+        """Estimates the seconds for the tangent kernel of n examples."""
         return self.seconds * (n / FIRST) ** 1.5
 
     def affordable(self, context: StepContext, part: float) -> int:
-        """Returns the largest number of examples for which there is time; raises `OutOfTime` if there is none."""
+        """Returns the largest number of examples whose kernel fits into the time left; raises `OutOfTime` if there is
+        none.
+        """
         left = part * context.seconds
         fits = [n for n in SIZES if self.estimate(n) <= left]
         if not fits:
@@ -51,7 +55,7 @@ class KernelMethod(Record):
             raise StepSkipped(f"Skipped: the tangent kernel cannot be computed. {error_sentence(error)}") from error
 
     def of(self, module: nn.Module) -> nn.Module:
-        """Returns another module with the same choice of outputs as this one."""
+        """Applies the same choice of outputs (all, or one random combination) to another module."""
         return combine_outputs_like(self.module, module) if self.combined else module
 
 
@@ -75,7 +79,5 @@ def _time(module: nn.Module, combined: bool, subject: Subject, context: StepCont
 
 
 def _guess(outputs: int, cost: StepCost) -> float:
-    """Estimates the kernel's cost before any timing: a backward pass per output and example, doubled for matrix
-    products.
-    """
+    """Estimates the seconds of a small kernel before timing it: one backward pass per output and example, doubled."""
     return outputs * (cost.fixed + 2 * FIRST * cost.each)

@@ -1,4 +1,4 @@
-"""Step that scores the infinitely wide network, a baseline that does not learn features."""
+"""Examination step that scores the infinitely wide version of the network, a baseline that does not learn features."""
 
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -60,8 +60,8 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitScore(Record):
-    """Scores of the infinite-width kernel: leave-one-out on training examples, and accuracy on test examples if there
-    are any.
+    """Result: scores of the infinitely wide network: leave-one-out on training examples, and accuracy on test
+    examples.
     """
 
     prediction: LeaveOneOut
@@ -69,7 +69,7 @@ class LimitScore(Record):
 
 
 class LimitStep(AbstractStep):
-    """Step that scores the infinite-width kernel by leave-one-out and on test examples."""
+    """Examination step that scores the infinitely wide network by leave-one-out and on test examples."""
 
     key, title, share = "limit", "A very wide version", 0.1
     question = "How well would this architecture score if training kept its initial features?"
@@ -136,7 +136,7 @@ class LimitStep(AbstractStep):
 def _test(
     limit: Limit, subject: Subject, prediction: LeaveOneOut, x: object, test: Examples | None
 ) -> tuple[tuple[Value, ...], float | None]:
-    """Returns the kernel's score on test examples as a `Value`, and its accuracy."""
+    """Returns the infinitely wide network's score on test examples for the report, and its accuracy."""
     if test is None:
         return (), None
     f, y = prediction.at(limit.ntk(test.x, x)), subject.targets(test.y)
@@ -159,7 +159,7 @@ def _test(
 
 
 def test_example_count(fitted: int) -> int:
-    """Returns the number of test examples to score, given the number of training examples.
+    """Returns the number of test examples on which to score, given the number of training examples.
 
     >>> test_example_count(64), test_example_count(800)
     (256, 800)
@@ -168,7 +168,7 @@ def test_example_count(fitted: int) -> int:
 
 
 def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int]:
-    """Returns the infinite-width limit and the affordable number of examples; avoids compiling if time is short.
+    """Returns the kernel of the infinitely wide network and the number of examples that the time allows.
 
     Raises `StepSkipped` if both take too long.
     """
@@ -188,7 +188,9 @@ def affordable_limit(subject: Subject, context: StepContext) -> tuple[Limit, int
 
 
 def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
-    """Returns whether there is time to compute the kernel of `TIMED_EXAMPLES` examples without compiling."""
+    """Checks whether there is time to compute a small kernel of the infinitely wide network without compiling its
+    code.
+    """
     few = subject.probe.some(FIRST_TRIAL_EXAMPLES).x
     assert isinstance(few, Tensor)  # Modules that can be converted to a program take a single tensor.
     if limit.plan(few).pair_entries(tangent=True) * FIRST_TRIAL_EXAMPLES**2 > MOST_ENTRIES:
@@ -198,7 +200,7 @@ def _triable(limit: Limit, subject: Subject, context: StepContext) -> bool:
 
 
 def affordable_kernel_examples(limit: Limit, subject: Subject, context: StepContext) -> int:
-    """Returns the number of examples for which half of the time is enough, estimated by timing small kernels."""
+    """Returns the number of examples whose kernel takes at most half of the time left, from timing small kernels."""
     times = [_seconds(limit, subject, TIMED_EXAMPLES, context) for _ in range(2)]
     pair, fixed = times[1] / TIMED_EXAMPLES**2, 0.0
     if context.seconds > 9 * times[1]:
@@ -215,7 +217,7 @@ def affordable_kernel_examples(limit: Limit, subject: Subject, context: StepCont
 
 
 def below_limit_findings(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
-    """Returns a finding if a long training run scores significantly below the infinitely wide network on test examples.
+    """Reports a problem if a long training run scores significantly below the infinitely wide network on test examples.
 
     Networks without hidden layers have nothing to widen. False alarms: 0.005 if both are equally good.
 

@@ -1,4 +1,4 @@
-"""Step that evaluates the predictions of the network: accuracy, margins, calibration, hardest examples."""
+"""Examination step that evaluates the predictions of the network: accuracy, margins, calibration, hardest examples."""
 
 from dataclasses import dataclass, replace
 
@@ -55,7 +55,7 @@ chance explains less than one percent of the variance of 200 examples."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Record):
-    """Margins and calibration of a classifier, or the explained variance of a regression.
+    """Result: margins and calibration of a classifier, or the explained variance of a regression network.
 
     ``errors`` holds a number for each of the examples ``index``: 1 if its class is wrong and 0 if it is right, or
     its squared error.
@@ -69,7 +69,9 @@ class Decisions(Record):
 
 
 class MarginsStep(AbstractStep):
-    """Step that reports margins, calibration error and hardest examples; for regression, the largest errors."""
+    """Examination step that reports margins, calibration error and hardest examples; for regression, the largest
+    errors.
+    """
 
     key, title, share = "margins", "Accuracy and confidence", 0.05
     question = "How accurate is the network, and does its confidence match its accuracy?"
@@ -109,7 +111,7 @@ class MarginsStep(AbstractStep):
 
 
 def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which: str) -> Content:
-    """Returns the section with a confusion matrix and class scores (or predicted over true values) in front."""
+    """Adds plots to a report section: confusion matrix and class scores, or predicted over true values."""
     if not subject.task.classes:
         return replace(content, plots=(*prediction_plots(f, y.double(), which), *content.plots))
     p, names = probabilities(f), [subject.class_name(c) for c in range(subject.task.classes)]
@@ -120,7 +122,9 @@ def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which:
 
 
 def _add_comparison_with_simple_model(result: StepResult, checks: DataChecks | None) -> StepResult:
-    """Adds to the answer that a simple model is clearly better, if so; the section is then not counted as good news."""
+    """Adds to the report's answer that a simple model is clearly better, if it is; the answer then no longer counts as
+    good.
+    """
     margin, content = result.product.margins, result.content
     simple = None if checks is None or not checks.related else checks.simple
     if margin is None or simple is None or simple <= margin.accuracy_interval.high or content.findings:
@@ -130,8 +134,7 @@ def _add_comparison_with_simple_model(result: StepResult, checks: DataChecks | N
 
 
 def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
-    """Returns facts about the trained network: whether it beats guessing on held-out examples and matches a simple
-    model.
+    """Determines whether the trained network beats guessing on held-out examples and matches a simple model.
 
     "As good" means: within the interval of its accuracy.
     """
@@ -152,9 +155,7 @@ def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
 
 
 def _draw(source: AbstractSource, profile: NetworkProfile, context: StepContext) -> Tensor:
-    """Returns the indices of the examples to evaluate: all, or a stratified sample that needs at most half of the
-    time.
-    """
+    """Returns indices of the examples to evaluate: all, or a stratified sample that needs at most half of the time."""
     n = len(source)
     affordable = (
         0.5 * context.seconds / max(profile.cost.each, 1e-9)
@@ -168,7 +169,7 @@ def _draw(source: AbstractSource, profile: NetworkProfile, context: StepContext)
 
 
 def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
-    """Adds to the section's answer that the network had not finished training, unless it has findings."""
+    """Adds to the report's answer that the network had not finished training, unless there are findings."""
     if not short:
         return result
     content = replace(
@@ -230,7 +231,7 @@ def _sure(judged: Calibration) -> str:
 
 
 def _few(result: StepResult, n: int) -> StepResult:
-    """Marks the step's result as unsure if there are too few examples."""
+    """Marks the report's answer as unsure if there are too few examples to measure the accuracy."""
     if n >= MIN_EXAMPLES or result.content.findings:
         return result
     answer = f"{result.content.answer} {count_with_noun(n, 'example')} are too few to measure the accuracy."

@@ -1,4 +1,4 @@
-"""Step that trains a copy by full-batch gradient descent and compares the loss with the prediction, step by step.
+"""Examination step that trains a copy by full-batch gradient descent and compares the loss with the prediction.
 
     gap = max over steps t of |measured loss(t) - predicted loss(t)| / measured loss(0)                       (1)
 
@@ -57,7 +57,7 @@ HALF_OF_LARGEST = "half of the largest rate that is stable at the start"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TheoryMatch(Record):
-    """The predicted and the measured training run, the largest gap between their losses, and the compared steps."""
+    """Result: a predicted and a measured training run, the largest gap between their losses, and the compared steps."""
 
     predicted: Trajectory
     measured: Run
@@ -75,7 +75,9 @@ class TheoryMatch(Record):
 
 
 class MatchStep(AbstractStep):
-    """Step that compares a short run of full-batch gradient descent with its prediction by the tangent kernel."""
+    """Examination step that compares a short run of full-batch gradient descent with its prediction by the tangent
+    kernel.
+    """
 
     key, title, share = "match", "Theory against measurement", 0.06
     question = "Does the loss fall in gradient descent as theory predicts?"
@@ -117,8 +119,8 @@ class MatchStep(AbstractStep):
 
 
 def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
-    """Returns the optimizer to compare: the user's gradient descent if it is stable, else one with half the largest
-    stable rate.
+    """Chooses the optimizer for comparing theory and training: the user's gradient descent if stable, else a slower
+    one.
     """
     own = as_gradient_descent(subject.optimizer)
     if own is not None and not own.decay and own.lr < measured.largest_lr * (1 + own.momentum):
@@ -152,7 +154,7 @@ def _reduced_until_stable(
 
 
 def _source(subject: Subject, examples: Examples) -> InMemorySource:
-    """Returns some examples as a data source for training; real targets get their original shape."""
+    """Converts some examples to a data source for training; real-valued targets get their original shape."""
     y = examples.y if subject.task.classes else examples.y.reshape(len(examples), *subject.task.shape)
     return InMemorySource(Batch(examples.x, y), None)
 
@@ -193,9 +195,7 @@ def _predict(
 
 
 def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
-    """Pairs predicted and measured losses of equal steps; a run stopped by time may end at a step without
-    prediction.
-    """
+    """Compares predicted and measured losses at the steps for which both exist; returns the largest gap."""
     places = {round(float(time) / rule.lr): i for i, time in enumerate(predicted.times)}
     rows = [(i, places[int(step)]) for i, step in enumerate(measured.steps) if int(step) in places]
     gaps = [abs(float(measured.loss[i]) - float(predicted.loss[j])) for i, j in rows]

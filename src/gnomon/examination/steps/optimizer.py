@@ -1,4 +1,4 @@
-"""Step that tries the user's optimizer in short runs with smaller and larger learning rates."""
+"""Examination step that tries the user's optimizer in short runs with smaller and larger learning rates."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -41,14 +41,14 @@ EVALUATION_PASSES = 4 / 3
 
 @dataclass(frozen=True, slots=True)
 class ShortRuns(Record):
-    """How far the loss falls in short runs, for each multiple of the learning rate."""
+    """Result: how far the loss falls in short runs, for each multiple of the learning rate."""
 
     falls: tuple[tuple[float, float], ...]
 
 
 class OptimizerStep(AbstractStep):
-    """Step that runs at most 40 training steps with the user's learning rate, and with rates from 0.01 to 100 times as
-    large.
+    """Examination step that runs a few training steps with the user's learning rate, and with rates 0.01 to 100 times
+    as large.
     """
 
     key, title, share = "optimizer", "Other learning rates, tried", 0.1
@@ -129,9 +129,7 @@ class OptimizerStep(AbstractStep):
 
 
 def _affordable(subject: Subject, batch: int, each: float, context: StepContext) -> tuple[Examples, int]:
-    """Returns the examples on which the loss is measured, and the number of training steps per run, for the available
-    time.
-    """
+    """Chooses on how many examples the loss is measured, and how many steps each short run gets, for the time left."""
     some = subject.probe.some(largest_size_up_to(EXAMPLES, 0.15 * context.seconds / each))
     looking = EVALUATION_PASSES * len(some)
     steps = int(min(MAX_SHORT_RUN_STEPS, (0.9 * context.seconds / each - looking) / batch))

@@ -1,4 +1,4 @@
-"""Step that compares the trained network with guessing and a simple model, on train and test."""
+"""Examination step that compares the trained network with guessing and a simple model, on train and test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -73,15 +73,13 @@ _Judged = tuple[AccuracyOutcome | None, tuple[Finding, ...], tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TrainedChecks(Record):
-    """The accuracies after training; None for regression, or if training was too short or diverged."""
+    """Result: the accuracies after training; None for regression, or if training was too short or diverged."""
 
     outcome: AccuracyOutcome | None = None
 
 
 class OutcomeStep(AbstractStep):
-    """Step that checks the trained network for overfitting, underfitting, dead units, stale statistics and
-    explosions.
-    """
+    """Examination step that checks the trained network for overfitting, underfitting, dead units and explosions."""
 
     key, title, share = "outcome", "Result of training", 0.04
     question = "Did training reach what is possible on this data, and does the result hold on test examples?"
@@ -142,7 +140,7 @@ class OutcomeStep(AbstractStep):
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
-    """Returns the answer of a section without findings, with the scores."""
+    """Returns the report's sentence for a trained network without problems, with the scores."""
     told = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (told.get(f"accuracy-on-{data}", told.get(f"explained-on-{data}")) for data in ("train", "test"))
     if train is None:
@@ -162,7 +160,7 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
 
 
 def _is_poor(values: tuple[Value, ...]) -> bool:
-    """Returns whether the network makes many errors on test examples (without test examples: on training examples)."""
+    """Checks whether the network makes many errors on test examples, or on training examples without a test set."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
            if f"{kind}-on-{data}" in known]  # fmt: skip
@@ -170,7 +168,7 @@ def _is_poor(values: tuple[Value, ...]) -> bool:
 
 
 def _simple_model_leads(values: tuple[Value, ...]) -> bool:
-    """Returns whether a simple model scores higher than the network by at least `MIN_REPORTED_LEAD`."""
+    """Checks whether a simple model scores clearly higher than the network."""
     known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
     train, test = (known.get(f"accuracy-on-{data}", known.get(f"explained-on-{data}")) for data in ("train", "test"))
     own = train if test is None else test
@@ -185,7 +183,7 @@ def _unit(subject: Subject) -> str:
 
 
 def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
-    """Plots the scores on train and test, next to guessing and a simple model."""
+    """Plots the network's scores on train and test next to guessing and a simple model."""
     told = {v.id: max(float(v.value), 0.0) for v in values if isinstance(v.value, int | float)}
     names = {
         "accuracy-on-train": "training examples", "accuracy-on-test": "test examples",
@@ -199,7 +197,7 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
 
 
 def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed: int) -> _Judged:
-    """Returns the outcome for classification; for an overfitted network, also how much more data would help."""
+    """Judges a trained classifier; for an overfitted one, also estimates how much more data would help."""
     if checks is None or checks.guess is None:
         return None, (), ()
     model = run.model
@@ -232,7 +230,7 @@ def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed
 def _numbers(
     subject: Subject, run: Run, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
-    """Returns the outcome for regression, measured by explained variance."""
+    """Judges a trained regression network by the variance that it explains."""
     model = run.model
     if subject.task.reading is not None:
         return (), _reading_scores(subject, model, subject.task.reading, n, seed)
@@ -279,7 +277,7 @@ def _numbers(
 
 
 def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, n: int, seed: int) -> tuple[Value, ...]:
-    """Returns accuracy on train and test, and for language models perplexity and bits per token, as report values."""
+    """Returns accuracy on train and test, and for language models perplexity and bits per token, for the report."""
     values: list[Value] = []
     for name, data in (("train", subject.train), ("test", subject.test)):
         if data is None:
@@ -305,9 +303,7 @@ def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:
 
 
 def _predictions(subject: Subject, model: nn.Module) -> Callable[[Tensor], Tensor] | None:
-    """Returns the function from outputs to the probabilities that the loss compares with 0/1 targets; None if
-    unknown.
-    """
+    """Returns the function that turns outputs into the probabilities that a binary loss uses; None if unknown."""
     loss, some = subject.recipe.own_loss, subject.probe.some(ACTIVITY_EXAMPLES)
     if subject.task.reading is not None and subject.task.reading.task == "model loss":
         return None  # The model computes its own loss from targets that only it knows, so there is nothing to judge.
@@ -333,7 +329,7 @@ def _right(subject: Subject, model: nn.Module, data: AbstractSource, n: int, see
 
 
 def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
-    """Returns the test accuracy with examples reweighted to the class frequencies of the training set."""
+    """Returns the test accuracy that would result if the test classes were as frequent as in the training set."""
     if train is None:
         return None
     kinds = y.unique()

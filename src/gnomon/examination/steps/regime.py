@@ -1,4 +1,4 @@
-"""Step that distinguishes lazy training from feature learning by the change of kernel, parameters and activations."""
+"""Examination step that distinguishes lazy training from feature learning by how much training changed the kernel."""
 
 from math import ceil, log10
 
@@ -29,8 +29,8 @@ MAX_SHOWN_LAYERS = 80
 
 
 class RegimeStep(AbstractStep):
-    """Step that measures how much training changed the tangent kernel, and names the regime (lazy or feature
-    learning).
+    """Examination step that measures how much training changed the tangent kernel: lazy training or feature
+    learning.
     """
 
     key, title, share = "regime", "Features: kept or learned", 0.06
@@ -96,7 +96,9 @@ class RegimeStep(AbstractStep):
 
 
 def _answer(moved: Laziness) -> str:
-    """Returns the section's answer: what the change of the kernel says about how the network learned."""
+    """Returns the report's sentence on how the network learned: by combining fixed features, or by learning new
+    ones.
+    """
     weights = f"the weights moved by {_share(moved.parameters)}"
     if moved.kernel < MAX_LAZY_CHANGE:
         return f"The network kept its initial features and learned only how to combine them (lazy training): {weights}."

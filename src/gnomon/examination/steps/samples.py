@@ -1,5 +1,4 @@
-"""Step that draws samples from a model with a latent code, such as a VAE, and shows each next to its nearest training
-example.
+"""Examination step that draws samples from a generative model, such as a VAE, and shows the nearest training examples.
 
 The code is the first input of a layer that differs between two passes over the same examples. It is replaced by
 
@@ -47,8 +46,8 @@ that generates the distribution of the data have the same distances, up to the c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnSamples(Record):
-    """Samples drawn from a model, the number of its latent dimensions, and distances to the nearest training
-    example.
+    """Result: samples drawn from a model, the number of its latent dimensions, and distances to the nearest training
+    examples.
     """
 
     samples: Tensor
@@ -57,7 +56,7 @@ class DrawnSamples(Record):
 
 
 class SamplesStep(AbstractStep):
-    """Step that shows samples of a model with a random latent code, such as a VAE."""
+    """Examination step that shows samples of a model with a random latent code, such as a VAE."""
 
     key, title, share = "samples", "Samples of the model", 0.02
     question = "What does the model generate, and does it repeat training examples?"
@@ -151,8 +150,7 @@ def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> S
 
 
 def latent_code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int] | None:
-    """Returns the name of the layer that takes the random latent code, and its number of dimensions; None if there is
-    no such layer.
+    """Finds the layer that takes the random latent code; returns its name and number of dimensions, or None.
 
     Parts of the model that are not layers run as in training, because some models use the mean of the code otherwise;
     dropout and batch norm stay as in eval mode.
@@ -186,8 +184,8 @@ def latent_code_layer(model: nn.Module, x: Tensor, seed: int) -> tuple[str, int]
 
 @contextmanager
 def _as_in_training(model: nn.Module) -> Iterator[None]:
-    """Context manager: sets containers to train mode and layers to eval mode, so that a VAE samples but dropout is
-    off.
+    """Context manager that makes a VAE sample although dropout is off: containers are in train mode, layers in eval
+    mode.
     """
     before = {part: part.training for part in model.modules()}
     model.eval()
@@ -202,7 +200,7 @@ def _as_in_training(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def _kept_inputs(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
-    """Context manager: stores the first input of each layer by name, in the order of calls."""
+    """Context manager that stores the first input of each layer by name, in the order of calls."""
 
     def keep(name: str) -> Any:
         def hook(_: nn.Module, inputs: tuple[Any, ...]) -> None:
@@ -222,7 +220,7 @@ def _kept_inputs(model: nn.Module, kept: dict[str, Tensor]) -> Iterator[None]:
 
 @contextmanager
 def _random_code(model: nn.Module, layer: str) -> Iterator[None]:
-    """Context manager: replaces the input of a layer by standard normal numbers."""
+    """Context manager that replaces the input of one layer by standard normal random numbers."""
 
     def replace_code(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return (torch.randn_like(inputs[0]), *inputs[1:])

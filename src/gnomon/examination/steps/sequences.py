@@ -1,4 +1,6 @@
-"""Step that checks sequence models: attention heads, memory length, and whether any output depends on later inputs."""
+"""Examination step that checks sequence models: attention heads, memory length, and outputs that depend on later
+inputs.
+"""
 
 from dataclasses import dataclass
 
@@ -48,14 +50,14 @@ MAX_ABLATED_HEADS = 64
 
 @dataclass(frozen=True, slots=True)
 class SequenceChecks(Record):
-    """The sequence checks that were made, as text, and how many steps back the task looks (None if unknown)."""
+    """Result: descriptions of the sequence checks that were made, and how many steps back the task needs to look."""
 
     looked: tuple[str, ...]
     lag: int | None
 
 
 class SequencesStep(AbstractStep):
-    """Step that runs the measurements of gnomon.sequences that apply to the network.
+    """Examination step that runs those checks of sequence models that apply to the network.
 
     All measurements are free of sampling error, except the lag of the memory, which is found by a test at level
     1e-4."""
@@ -116,7 +118,7 @@ class SequencesStep(AbstractStep):
 
 
 class _PositionsSecond(nn.Module):
-    """A module whose outputs (n, classes, positions) are returned as (n, positions, classes)."""
+    """A module that swaps the last two dimensions of another module's outputs, from (n, classes, positions)."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -127,14 +129,14 @@ class _PositionsSecond(nn.Module):
 
 
 def _with_positions_second(module: nn.Module, x: Tensor) -> nn.Module:
-    """Returns the module, or a wrapper that swaps the axes of its outputs if positions are on their last axis."""
+    """Swaps the last two dimensions of a module's outputs if positions are last; returns other modules unchanged."""
     with preserve(module, grad=False, seed=0):
         shape = output_tensor(run_module(module, x[:2])).shape
     return _PositionsSecond(module) if len(shape) == 3 and shape[1] != x.shape[1] == shape[2] else module
 
 
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
-    """Plots the attention maps of one example, in the first heads of the first and last layer."""
+    """Plots the attention maps of one example, for the first heads of the first and last layer."""
     found: list[Plot] = []
     for place in sorted({0, len(maps.maps) - 1}):
         heads = maps.maps[place][0]
@@ -154,7 +156,7 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
 
 
 def _kinds(subject: Subject) -> tuple[str, ...]:
-    """Returns which sequence checks apply: "attention", "recurrence", "next" (targets are the next inputs)."""
+    """Returns which sequence checks apply: "attention", "recurrence", or "next" if targets are the next inputs."""
     parts = list(subject.module.modules())
     found = {
         "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),

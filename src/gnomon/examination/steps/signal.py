@@ -1,4 +1,4 @@
-"""Step that measures signals and gradients at every layer, and compares them with theory."""
+"""Examination step that measures signals and gradients at every layer, and compares them with theory."""
 
 from collections.abc import Sequence
 from math import nan
@@ -36,7 +36,7 @@ FRESH = "batch norm has seen no batch yet, so gnomon uses the statistics of thes
 
 
 class SignalStep(AbstractStep):
-    """Step that measures activations, gradients, correlations and dead units by layer, and finds faulty layers."""
+    """Examination step that measures activations, gradients, correlations and dead units, and finds faulty layers."""
 
     key, title, share = "signal", "Signal through the layers", 0.06
     question = "Do the inputs reach every layer, and does the gradient reach every layer on the way back?"
@@ -82,9 +82,7 @@ class SignalStep(AbstractStep):
 
 
 def _examples(profile: NetworkProfile | None, context: StepContext) -> int:
-    """Returns the number of examples for which half of the time is enough, at least eight; raises `OutOfTime` if there
-    is less time.
-    """
+    """Returns how many examples can be measured in half of the time left; raises `OutOfTime` if fewer than eight."""
     if profile is None:
         return max(AFFORDABLE_EXAMPLE_COUNTS)
     least = 2 * profile.cost.passes(min(AFFORDABLE_EXAMPLE_COUNTS))
@@ -98,7 +96,7 @@ def _examples(profile: NetworkProfile | None, context: StepContext) -> int:
 
 
 def _healthy(measured: Signal, weighted: int) -> str:
-    """Returns the section's answer if all layers pass the signal on."""
+    """Returns the report's sentence for a network in which all layers pass signals and gradients on."""
     if measured.worst is None:
         return measured.verdict
     return f"For inputs of any size, signals and gradients pass through all {weighted} layers with weights."
@@ -107,8 +105,8 @@ def _healthy(measured: Signal, weighted: int) -> str:
 def _theory(
     subject: Subject, x: Any, profile: NetworkProfile | None, context: StepContext
 ) -> tuple[dict[str, float], str]:
-    """Predicts the mean square of each layer's outputs by mean-field theory, by layer name, from the current weights'
-    variances.
+    """Predicts the mean square of each layer's outputs by mean-field theory, from the variances of the current
+    weights.
     """
     if profile is None or profile.program is None:
         return {}, "" if profile is None else profile.reason
@@ -206,7 +204,8 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
 
 
 def _course(what: str, values: Sequence[float | None]) -> str:
-    """Returns a caption: by which factor the mean squares differ between layers, and how much would be a problem.
+    """Returns a plot's caption: by which factor the mean squares differ between layers, and which factor would be a
+    problem.
 
     >>> _course("outputs", [1.0, 0.5, 0.05])
     'Squared outputs differ by a factor of 20 between layers; more than 10,000 from the first to the last is a problem.'

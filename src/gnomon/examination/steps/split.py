@@ -1,4 +1,4 @@
-"""Step that compares train with test: copies in both, shift of the distribution, and quality of the labels."""
+"""Examination step that compares train with test: copies in both, shift of the distribution, quality of the labels."""
 
 from dataclasses import dataclass, replace
 
@@ -41,7 +41,7 @@ MIN_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitChecks(Record):
-    """The comparison of train and test: copies, shift of the distribution, and label quality."""
+    """Result of comparing train and test: copies, shift of the distribution, and label quality."""
 
     leaks: DataLeaks
     shift: DataShift
@@ -49,7 +49,9 @@ class SplitChecks(Record):
 
 
 class SplitStep(AbstractStep):
-    """Step that looks for test examples in train and for shifts; if there are none, compares the quality of labels."""
+    """Examination step that looks for test examples in train and for shifts between both; then compares label
+    quality.
+    """
 
     key, title, share = "split", "Train and test", 0.01
     question = "Is the test set separate from the training set, with the same distribution?"
@@ -103,7 +105,7 @@ class SplitStep(AbstractStep):
 
 
 def _with_description(subject: Subject, findings: tuple[Finding, ...], *, seed: int) -> tuple[Finding, ...]:
-    """Returns the findings about shifted inputs, with a description of what differs if it is known."""
+    """Adds to findings about shifted inputs a description of what differs, such as brightness, if known."""
     if subject.test is None or not any(finding.row is kinds.TRAIN_TEST_SHIFT for finding in findings):
         return findings
     x, z = (data.probe(MAX_TEST_EXAMPLES, seed=seed).x for data in (subject.train, subject.test))
@@ -120,7 +122,7 @@ def _with_description(subject: Subject, findings: tuple[Finding, ...], *, seed: 
 
 
 def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
-    """Returns findings about columns that differ between train and test, groups in both, and columns of row numbers."""
+    """Reports columns that differ between train and test, groups that are in both, and columns of row numbers."""
     if subject.test is None or len(subject.train) > MAX_GROUPED_EXAMPLES:
         return ()
     train = subject.examples(subject.train.probe(len(subject.train), seed=seed))

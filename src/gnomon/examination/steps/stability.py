@@ -1,4 +1,4 @@
-"""Step that computes the largest stable learning rate before training, from the curvature of the loss."""
+"""Examination step that computes the largest stable learning rate before training, from the curvature of the loss."""
 
 from math import inf
 
@@ -25,7 +25,9 @@ MAX_LANCZOS_BYTES = 2**30
 
 
 class StabilityStep(AbstractStep):
-    """Step that measures the sharpness before training and compares the learning rate with it."""
+    """Examination step that measures the curvature of the loss before training and compares the learning rate with
+    it.
+    """
 
     key, title, share = "stability", "The learning rate", 0.06
     question = "What is the largest learning rate at which training is stable?"
@@ -78,7 +80,7 @@ class StabilityStep(AbstractStep):
 
 
 def affordable_hessian_examples(cost: StepCost, context: StepContext) -> int:
-    """Returns the number of examples for which there is time for eight Hessian products; raises `OutOfTime` if there is
+    """Returns on how many examples eight Hessian-vector products fit into the time left; raises `OutOfTime` if on
     none.
     """
     each = 3 * min(PRODUCTS)
@@ -89,12 +91,12 @@ def affordable_hessian_examples(cost: StepCost, context: StepContext) -> int:
 
 
 def with_time_limit(operator: AbstractOperator, context: StepContext) -> TimedOperator:
-    """Wraps a linear operator so that it raises `OutOfTime` at the deadline."""
+    """Wraps a linear operator so that a product with it raises `OutOfTime` after the deadline."""
     return TimedOperator(operator, stop_at_deadline(context, "The curvature"))
 
 
 def products_within(operator: TimedOperator, context: StepContext, part: float) -> int:
-    """Times one Hessian product; returns how many fit into the given part of the time and into memory."""
+    """Times one Hessian-vector product; returns how many fit into a given part of the time, and into memory."""
     seconds = max(operator.seconds(context.clock), 1e-9)
     if seconds * min(PRODUCTS) > max(part, 0.8) * context.seconds:
         raise out_of_time_error(f"{min(PRODUCTS)} Hessian products", seconds * min(PRODUCTS), context)

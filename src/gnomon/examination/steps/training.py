@@ -1,4 +1,4 @@
-"""Step that trains a copy, compares its losses with predictions, and tracks kernel and curvature."""
+"""Examination step that trains a copy, compares its losses with predictions, and tracks kernel and curvature."""
 
 from math import isfinite, log, nan
 
@@ -73,7 +73,7 @@ OSCILLATION_LIMIT = QuantityDefinition(
 
 
 class TrainingStep(AbstractStep):
-    """Step that trains a copy of the network in batches, for at most its share of the time."""
+    """Examination step that trains a copy of the network in batches, for at most its share of the time."""
 
     key, title, share = "training", "Training, measured", 0.6
     question = "How does the loss fall in training, compared with the prediction?"
@@ -123,7 +123,7 @@ class TrainingStep(AbstractStep):
 
 
 def _loss_fell(run: Run) -> bool:
-    """Returns whether a complete run reduced the (test) loss below `LEARNED_LOSS_SHARE` of its initial value."""
+    """Checks whether a complete training run reduced the loss (on test examples if there are any) to a small part."""
     losses = run.loss if run.test_loss is None else run.test_loss
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
@@ -147,8 +147,8 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
 
 
 def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[str, Watcher]:
-    """Returns functions that measure kernel and curvature during training, on so few examples that they cost 1/50 of
-    the time.
+    """Returns functions that measure kernel and curvature during training, on few enough examples to take 1/50 of the
+    time.
     """
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
@@ -201,7 +201,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
 
 
 def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
-    """Returns a finding if the trained network scores below its initial tangent kernel on held-out examples."""
+    """Reports a problem if the trained network scores below its initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
     known = prediction is not None and data is not None and data.largest_class is not None
@@ -214,7 +214,7 @@ def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
-    """Returns a finding if the test loss rose considerably during training."""
+    """Reports a problem if the test loss rose considerably during training."""
     if run.test_loss is None or run.diverges:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
@@ -226,7 +226,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
 
 
 def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
-    """Returns the loss that a constant tangent kernel predicts after the same number of steps.
+    """Returns the loss that theory (a constant tangent kernel) predicts after as many steps as training took.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
@@ -249,14 +249,14 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
 
 
 def _predicted_rate(run: Run, products: StepProducts) -> float | None:
-    """Returns the learning rate for which `compare_with_prediction` predicts the loss; None if unknown."""
+    """Returns the learning rate for which theory predicts the training loss; None if unknown."""
     measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
-    """Returns a sentence if predicted and measured loss differ by more than `REPORTED_LOSS_FACTOR`; otherwise an empty
+    """Returns a sentence if predicted and measured loss differ by more than a threshold factor; otherwise an empty
     string.
     """
     if not predicted or run.diverges:
@@ -279,7 +279,7 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
 
 
 def _losses(run: Run, products: StepProducts) -> Plot:
-    """Plots measured and predicted losses over the steps."""
+    """Plots measured and predicted losses over the training steps."""
     steps, predicted, lr = run.steps[1:], products.get(Trajectory), _predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
     if run.test_loss is not None:
@@ -304,7 +304,7 @@ def _losses(run: Run, products: StepProducts) -> Plot:
 
 
 def _plot_tracked(run: Run) -> list[Plot]:
-    """Plots the kernel and the curvature during training, if they were measured more than twice."""
+    """Plots how kernel and curvature change during training, if they were measured more than twice."""
     rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
     if len(rows) < 3:
         return []

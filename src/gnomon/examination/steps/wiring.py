@@ -1,4 +1,4 @@
-"""Step that checks the network's connections: which inputs matter, which parameters get gradients, what is random."""
+"""Examination step that checks which inputs matter, which parameters get gradients, and which outputs are random."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -57,13 +57,15 @@ MAX_TIME_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Wiring(Record):
-    """The names of the parameters that get a gradient from the loss."""
+    """Result: the names of the parameters that get a gradient from the loss."""
 
     reached: tuple[str, ...]
 
 
 class WiringStep(AbstractStep):
-    """Step that checks inputs, modes and batches by one forward and backward pass and some changed forward passes."""
+    """Examination step that checks inputs, modes and batches by one forward and backward pass and changed forward
+    passes.
+    """
 
     key, title, share = "wiring", "Connections and loss", 0.05
     question = "Does every input affect the outputs, does every parameter get a gradient, and are results repeatable?"
@@ -123,14 +125,14 @@ class WiringStep(AbstractStep):
 
 
 def user_batch_size(subject: Subject) -> int | None:
-    """Returns the batch size that the user passed, or the batch size of the loader; None if there is none."""
+    """Returns the batch size that the user passed, or the batch size of the user's loader; None if there is none."""
     if subject.recipe.batch is not None or subject.recipe.loader is None:
         return subject.recipe.batch
     return len(next(subject.recipe.loader.batches()))
 
 
 def running_statistics_findings(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
-    """Returns findings if the running statistics of a module's batch norm layers do not fit the training data."""
+    """Reports batch norm layers whose running statistics do not fit the training data."""
     some = subject.probe.some(examples)
     return normalization_findings(module, some.x, some.y, subject.loss_of)
 
@@ -149,7 +151,9 @@ def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
 
 
 def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
-    """Returns findings about a user's loss: it ignores outputs or examples, falls as errors grow, drowns a class."""
+    """Reports problems of the user's loss: ignored outputs or examples, a loss that falls as errors grow, unbalanced
+    classes.
+    """
     loss = subject.recipe.own_loss
     if loss is None or isinstance(loss, AbstractLoss):
         return ()

@@ -1,4 +1,4 @@
-"""Judges whether a bound holds in every single case.
+"""Judges whether a bound of theory holds in every single case.
 
 o_i <= p_i (1 + c eps)   for a bound from above,    o_i >= p_i (1 - c eps)   from below                    (1)
 """
@@ -19,7 +19,7 @@ __all__ = ["bounded_by"]
 def bounded_by(
     side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
 ) -> Judge:
-    """Returns a judge that checks a bound in every case.
+    """Returns a judge (a function that gives a verdict) for claims that a bound holds in every case.
 
     See equation (1) of the module docstring.
 
@@ -57,7 +57,7 @@ def bounded_by(
 
 
 def _reason(side: str, broken: int, cases: int, share: float | None) -> str:
-    """States in how many cases the bound holds or fails, and how close the closest case comes."""
+    """Says in how many cases the bound holds or fails, and how close the closest case comes to the bound."""
     bound = "at most" if side == "above" else "at least"
     if broken:
         return f"Not {bound} the bound in {broken} of {cases} cases."

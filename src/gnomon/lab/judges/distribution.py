@@ -21,7 +21,7 @@ __all__ = ["distributed_as"]
 
 @names_call
 def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """Returns a judge that tests whether samples follow a distribution.
+    """Returns a judge (a function that gives a verdict) for claims that samples follow a given distribution.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Judges equality of deterministic numbers, up to rounding or up to an error that the theorem states.
+"""Judges whether a prediction without randomness equals the measurement, up to rounding or a stated error.
 
     |o - p| <= c eps max(|p|, |o|, scale)    or    |o - p| <= within                                        (1)
 
@@ -21,7 +21,8 @@ __all__ = ["equals"]
 def equals(
     *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
 ) -> Judge:
-    """Returns a judge that checks equality of numbers.
+    """Returns a judge (a function that gives a verdict) for claims that numbers are equal, up to rounding or a stated
+    error.
 
     See equation (1) of the module docstring.
 

@@ -1,4 +1,4 @@
-"""Judges equality of an expectation with its prediction, from independent repetitions.
+"""Judges whether the mean of independent repetitions equals its prediction.
 
     |mean(o) - p| <= t s / sqrt(m) + within,    t the quantile of Student's t at the stated confidence         (1)
 
@@ -21,7 +21,8 @@ __all__ = ["mean_equals"]
 
 @names_call
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
-    """Returns a judge that tests an expectation, with a Bonferroni correction over all entries.
+    """Returns a judge (a function that gives a verdict) for predicted expectations, corrected for testing several of
+    them.
 
     See equation (1) of the module docstring.
 

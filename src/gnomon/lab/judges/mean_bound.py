@@ -1,4 +1,4 @@
-"""Judges a bound on an expectation or a probability, from independent repetitions.
+"""Judges whether a bound on an expectation or a probability holds, from independent repetitions.
 
     holds      mean(o) + t s / sqrt(m) <= p        refuted    mean(o) - t s / sqrt(m) > p                     (1)
 
@@ -29,7 +29,8 @@ __all__ = ["at_most"]
 
 @names_call
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """Returns a judge that tests an upper bound of an expectation, corrected for multiple entries.
+    """Returns a judge (a function that gives a verdict) for upper bounds of expectations, corrected for testing
+    several.
 
     See equation (1) of the module docstring.
     References: [student1908probable], [clopper1934use].

@@ -1,4 +1,4 @@
-"""Checks the numbers that judges receive, and computes statistics that several judges use.
+"""Checks the numbers that judges of claims receive, and computes statistics that several judges use.
 
 >>> as_repetitions([[1.0, 2.0], [3.0, 4.0]]).shape
 (2, 2)
@@ -47,7 +47,7 @@ def as_float64(values: Any, name: str = "values") -> np.ndarray:
 
 
 def as_repetitions(values: Any) -> np.ndarray:
-    """Returns independent repetitions along the first axis; raises an error for fewer than two.
+    """Converts measurements to one row per independent repetition; raises an error for fewer than two repetitions.
 
     Cost: a copy.
 
@@ -61,7 +61,7 @@ def as_repetitions(values: Any) -> np.ndarray:
 
 
 def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> float:
-    """Returns the two-sided quantile of Student's t distribution, Bonferroni-corrected for several comparisons.
+    """Returns the two-sided quantile of Student's t distribution, corrected for several comparisons (Bonferroni).
 
     >>> round(student_quantile(0.95, 10), 3)
     2.228
@@ -72,7 +72,8 @@ def student_quantile(confidence: float, degrees: int, comparisons: int = 1) -> f
 
 
 def reached_share(bound: np.ndarray, observed: np.ndarray, *, above: bool = True) -> float | None:
-    """Returns the largest measured fraction of a bound; 1 if a value meets the bound, None if every bound is zero.
+    """Returns how close the measurements come to a bound, as a fraction: 1 if one meets it, None if all bounds are
+    zero.
 
     The share is o / p for o <= p with p > 0 or o >= p with p < 0, and p / o for the other two.
 

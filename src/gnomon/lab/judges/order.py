@@ -28,7 +28,7 @@ ORDERS = {
 
 @names_call
 def in_order(*, confidence: float = 0.99) -> Judge:
-    """Returns a judge that tests the order of several quantities, corrected for multiple comparisons.
+    """Returns a judge (a function that gives a verdict) for the predicted order of several quantities.
 
     See equation (1) of the module docstring.
     Reference: [student1908probable].

@@ -1,4 +1,4 @@
-"""Judges a power law by its slope on logarithmic axes.
+"""Judges a predicted power law by the slope of the measurements on logarithmic axes.
 
     log y = s log x + c + noise,    |s - p| <= t se(s) + within                                               (1)
 
@@ -41,7 +41,7 @@ def rate_is(
     next_order: float | None = None,
     label: str = "x",
 ) -> Judge:
-    """Returns a judge that tests the slope of log y over log x.
+    """Returns a judge (a function that gives a verdict) for power laws; tests the slope of log y over log x.
 
     See equation (1) of the module docstring.
 
@@ -102,7 +102,8 @@ def rate_is(
 
 
 def _fit_slopes(x: np.ndarray, logs: np.ndarray, confidence: float, q: float | None) -> tuple[np.ndarray, float]:
-    """Returns the mean least-squares slope of each curve, and half of its confidence interval.
+    """Fits a straight line to each curve on logarithmic axes; returns the mean slope and half of its confidence
+    interval.
 
     See equations (1) or (2) of the module docstring.
     """

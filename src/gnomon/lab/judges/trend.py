@@ -20,7 +20,7 @@ __all__ = ["monotone_in"]
 
 @names_call
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
-    """Returns a judge that tests whether a quantity increases or decreases along ``label``.
+    """Returns a judge (a function that gives a verdict) for claims that a quantity only increases or only decreases.
 
     See equation (1) of the module docstring.
     The measurement is one curve (k,), judged to rounding, or repetitions (m, k).

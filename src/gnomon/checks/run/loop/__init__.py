@@ -1,1 +1,1 @@
-"""Turns a record of the user's training loop into findings."""
+"""Finds mistakes in the user's training loop, from a record of its run."""

@@ -40,7 +40,7 @@ MIN_SEEDS = 5
 
 
 def judge_batches(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about batches that are repeated, sorted by label, or not used.
+    """Reports batches that are repeated, sorted by label, or not used, from the record of a training loop.
 
     >>> judge_batches(LoopFacts())
     []

@@ -20,7 +20,7 @@ Series = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts(Record):
-    """Record of one parameter in an optimizer: in how many sampled steps its gradient was missing or exactly zero."""
+    """Record of one parameter of an optimizer: in how many sampled steps its gradient was missing or exactly zero."""
 
     name: str
     size: int
@@ -31,7 +31,8 @@ class ParameterFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class OptimizerFacts(Record):
-    """Record of one optimizer; ``judged`` counts the steps for which it is known whether gradients were cleared before.
+    """Record of one optimizer in a training loop: its steps, cleared and missing gradients, learning rates and
+    parameters.
 
     ``stale`` of them began with gradients of earlier steps. ``sampled`` steps had all gradients looked at, ``empty`` of
     them had none. ``changed`` says whether any weight changed, None if unknown. ``rates`` are the learning rates.
@@ -56,7 +57,7 @@ class OptimizerFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class SchedulerFacts(Record):
-    """Record of one learning rate scheduler: its calls, the calls before the first optimizer step, its length, its
+    """Record of one learning rate scheduler: its calls, the calls before the first optimizer step, its length and its
     rates.
     """
 
@@ -72,8 +73,7 @@ class SchedulerFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts(Record):
-    """Record of a model that the script calls; ``layers`` names its layers that behave differently in train and eval
-    mode.
+    """Record of one model in a training loop: how often it ran in train and in eval mode, and whether its layers care.
 
     ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
     forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
@@ -96,7 +96,7 @@ class ModelFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoaderFacts(Record):
-    """Record of one ``DataLoader``: the number of batches and epochs, and how the batches were used.
+    """Record of one ``DataLoader`` in a training loop: the number of batches and epochs, and how the batches were used.
 
     ``single`` counts passes that were left after one batch. ``forwards`` counts forward passes with gradients in
     training mode. ``compared`` pairs of neighboring batches were compared, ``equal`` of them are equal. ``labels`` has
@@ -119,7 +119,9 @@ class LoaderFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClipFacts(Record):
-    """Record of gradient clipping by norm; ``misplaced`` counts calls that were not preceded by new gradients."""
+    """Record of gradient clipping in a training loop; ``misplaced`` counts calls without new gradients since the last
+    call.
+    """
 
     calls: int = 0
     misplaced: int = 0
@@ -129,9 +131,7 @@ class ClipFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class FirstNotFinite(Record):
-    """Record of the first loss that was NaN or infinite: its step, and the cause ("module", "weights", "inputs" or
-    "loss"; "failure" is a module after whose output the script failed).
-    """
+    """Record of the first loss that was NaN or infinite: the training step, and what caused it."""
 
     step: int
     value: float
@@ -142,7 +142,7 @@ class FirstNotFinite(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoopFacts(Record):
-    """Everything that was recorded during one run of the user's training script.
+    """Record of one run of the user's training script: optimizers, models, loaders, losses and more.
 
     ``leaf_losses`` counts backward passes that began at a tensor without a graph, from ``first_leaf`` on; ``graphless``
     is the step at which backward failed because the loss needs no gradient. ``negated`` names the loss function whose
@@ -180,5 +180,5 @@ class LoopFacts(Record):
 
     @property
     def rate(self) -> float:
-        """Returns the last learning rate of the optimizer with the most steps; NaN without one."""
+        """Returns the last learning rate of the optimizer with the most steps; NaN without an optimizer."""
         return max(self.optimizers, key=lambda one: one.steps).rate if self.optimizers else nan

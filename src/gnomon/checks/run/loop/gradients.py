@@ -34,7 +34,7 @@ NAMES = {
 
 
 def judge_gradients(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about missing or misplaced calls of zero_grad, backward, step and gradient clipping.
+    """Reports missing or misplaced calls of zero_grad, backward, step and gradient clipping in a training loop.
 
     >>> judge_gradients(LoopFacts())
     []

@@ -1,4 +1,4 @@
-"""Runs all checks of a recorded training loop and collects their findings."""
+"""Runs all checks on the record of a training loop and collects the problems that they find."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

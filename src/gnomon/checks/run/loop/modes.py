@@ -19,7 +19,7 @@ MIN_BATCHES_WITH_GRAPH = 3
 
 
 def judge_modes(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about missing or misplaced calls of model.train(), model.eval() and torch.no_grad().
+    """Reports missing or misplaced calls of model.train(), model.eval() and torch.no_grad() in a training loop.
 
     >>> judge_modes(LoopFacts())
     []
@@ -35,9 +35,7 @@ def judge_modes(facts: LoopFacts) -> list[Finding]:
 
 
 def _validates_in_training(one: LoaderFacts) -> bool:
-    """Returns whether a loader's batches went through a model in training mode, but were never used for a training
-    step.
-    """
+    """Checks whether a loader's batches were used for validation only, but with the model in training mode."""
     return not one.backwards and one.forwards >= MIN_STEPS
 
 

@@ -1,4 +1,4 @@
-"""Finds parameters that are not trained: missing from every optimizer, or never with a gradient.
+"""Finds parameters that are not trained: they are in no optimizer, or never have a gradient.
 
 >>> from gnomon.checks.run.loop.facts import ModelFacts, OptimizerFacts
 >>> model = ModelFacts("Net", trained=9, missing=(("fc.weight", 100),))
@@ -30,7 +30,7 @@ MAX_NAMES = 3
 
 
 def judge_parameters(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about parameters that are in no optimizer, or never get a gradient.
+    """Reports parameters that are in no optimizer, or never get a gradient during a training loop.
 
     >>> judge_parameters(LoopFacts())
     []
@@ -63,12 +63,12 @@ def _rebuilt(facts: LoopFacts) -> list[Finding]:
 
 
 def _is_plain(one: OptimizerFacts) -> bool:
-    """Returns whether the optimizer is SGD; re-creating it then loses no moment estimates."""
+    """Checks whether the optimizer is SGD, which has no moment estimates that creating it again would lose."""
     return one.name == "SGD"
 
 
 def _orphans(one: OptimizerFacts) -> list[ParameterFacts]:
-    """Returns the optimizer's parameters that never had a gradient."""
+    """Returns the parameters of an optimizer that never had a gradient."""
     return [p for p in one.parameters if p.samples >= MIN_SAMPLES and p.missing == p.samples]
 
 

@@ -27,7 +27,7 @@ WRAPS = ("CosineAnnealingLR",)
 
 
 def judge_schedules(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about schedulers that are never stepped, or stepped too early, too often or too rarely.
+    """Reports learning rate schedulers that are never stepped, or stepped too early, too often or too rarely.
 
     >>> judge_schedules(LoopFacts())
     []

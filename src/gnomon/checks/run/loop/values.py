@@ -1,4 +1,4 @@
-"""Finds problems in a run's losses and gradients: not finite, exploding, or not falling.
+"""Finds problems in a training run's losses and gradients: NaN, exploding, or not falling.
 
 >>> rising = tuple((step, 1.0 + step) for step in range(200))
 >>> [finding.kind for finding in judge_values(LoopFacts(steps=200, backwards=200, losses=rising))]
@@ -39,7 +39,7 @@ PLACES = {
 
 
 def judge_values(facts: LoopFacts) -> list[Finding]:
-    """Returns findings about losses and gradients that are NaN, explode, or do not fall.
+    """Reports losses and gradients that are NaN, explode, or do not fall.
 
     >>> judge_values(LoopFacts())
     []
@@ -87,6 +87,8 @@ def _trend(facts: LoopFacts) -> list[Finding]:
 
 
 def _below(late: list[float], early: list[float]) -> float:
-    """Returns the share of pairs of a late and an early loss in which the late one is lower; ties count half."""
+    """Compares all pairs of a late and an early loss; returns the fraction in which the late one is lower (ties count
+    half).
+    """
     pairs = [(x > y) + (x == y) / 2 for x in early for y in late]
     return mean(pairs)
