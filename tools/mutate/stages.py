@@ -73,7 +73,7 @@ class Stages:
         return Job(tuple(chosen), sum(self.reach.seconds[test] for test in chosen), mutant)
 
     def _tests_of_mirrored_file(self, mutant: Mutant) -> set[str]:
-        """Returns tests of the same subpackage file for a changed constant, because reading a constant executes no
+        """Returns the tests in the test file of a changed constant's module, because reading a constant executes no
         line.
         """
         file = Path(mutant.file)

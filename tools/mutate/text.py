@@ -29,7 +29,7 @@ class Edit:
 
 
 class Source:
-    """Text of a source file, in which syntax nodes give positions; columns count bytes."""
+    """Text of a source file, whose parts are found by their syntax nodes; columns count bytes."""
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()

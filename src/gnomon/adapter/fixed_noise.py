@@ -77,7 +77,7 @@ def _draws(module: nn.Module, x: Inputs) -> bool:
 
 
 class _FixedNoise(TorchFunctionMode):
-    """While active, makes torch functions that sample Gaussian noise return fixed numbers, the same for each
+    """Context manager in which torch functions that sample Gaussian noise return fixed numbers, the same for each
     example.
     """
 

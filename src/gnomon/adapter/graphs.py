@@ -73,7 +73,8 @@ class GraphBatch(dict):
 
 
 def is_graph(value: Any) -> bool:
-    """Whether a value is a graph or a batch of graphs of PyTorch Geometric, or of a class with the same interface.
+    """Checks whether a value is a graph or a batch of graphs of PyTorch Geometric, or of a class with the same
+    interface.
 
     >>> is_graph(torch.zeros(1))
     False

@@ -1,4 +1,4 @@
-"""Lists what covers each statement of the theory that the atlas must treat: a claim, a function, or a test.
+"""Lists which claim, function or test treats each statement of deep learning theory that the atlas must include.
 
 ``scope.json`` lists the ids by kind. ``ledger.json`` lists the clauses of every entry: statements, formulas, numbers,
 and instruments for a user's own model or data. A clause that nothing covers has its reason. An entry without a claim of
@@ -38,7 +38,7 @@ COVERAGE_STATUSES = ("claim", "api", "alias", "note", "open")
 
 @dataclass(frozen=True, slots=True)
 class ScopeClause(Record):
-    """One part of a statement that the atlas must treat, with the claim, function or test that covers it.
+    """One part of a theory statement that the atlas must include, with the claim, function or test that treats it.
 
     >>> ScopeClause("number", "the slope is -1", claim="max-margin-accelerated").by
     'max-margin-accelerated'
@@ -53,27 +53,27 @@ class ScopeClause(Record):
 
     @property
     def by(self) -> str:
-        """Returns the name of the claim, function or test that covers this part of a statement; empty if nothing covers
-        it.
+        """Returns the name of the claim, function or test that treats this part of a theory statement; empty if none
+        does.
         """
         return self.claim or self.function or self.test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScopeCoverage(Result):
-    """Result: for each statement that the atlas must treat, its kind, its status, and what covers it."""
+    """Result: for each theory statement that the atlas must include, its kind, its status, and what treats it."""
 
     ids: dict[str, dict[str, Any]]
 
     @property
     def counts(self) -> dict[str, int]:
-        """Returns the number of statements with each status, such as "claim" or "open"."""
+        """Returns how many statements of the theory have each status, such as "claim" (tested by code) or "open"."""
         seen = Counter(row["status"] for row in self.ids.values())
         return {status: seen[status] for status in COVERAGE_STATUSES}
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how many statements of the theory the atlas covers, and how."""
+        """Says in one sentence how many statements of the theory the atlas treats, and how."""
         counts = self.counts
         covered = len(self.ids) - counts["open"]
         parts = ", ".join(f"{counts[status]} {status}" for status in COVERAGE_STATUSES if counts[status])
@@ -85,12 +85,14 @@ class ScopeCoverage(Result):
 
     @property
     def clauses(self) -> tuple[int, int]:
-        """Returns how many parts of statements are covered by a claim, function or test, and how many there are."""
+        """Returns how many parts of theory statements a claim, function or test treats, and how many parts there
+        are.
+        """
         every = [clause for name in self.ids for clause in clauses_of_entry(name)]
         return sum(bool(clause.by) for clause in every), len(every)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the fraction of statements of each kind that the atlas covers."""
+        """Plots the fraction of theory statements of each kind that the atlas treats."""
         names = list(scope_ids_by_kind())
         shares = [
             sum(self.ids[i]["status"] != "open" for i in members) / len(members)
@@ -101,7 +103,7 @@ class ScopeCoverage(Result):
 
 @cache
 def scope_ids_by_kind() -> dict[str, tuple[str, ...]]:
-    """Returns the ids of all statements that the atlas must treat, grouped by kind.
+    """Returns the ids of all theory statements that the atlas must include, grouped by kind.
 
     Cost: a file is read once.
 
@@ -127,7 +129,7 @@ def functions_by_entry() -> dict[str, dict[str, str]]:
 
 
 def clauses_of_entry(name: str) -> tuple[ScopeClause, ...]:
-    """Returns the parts of one statement of the theory, with what covers each part.
+    """Returns the parts of one statement of the theory, with the claim, function or test that treats each part.
 
     Cost: a file is read once.
 
@@ -145,7 +147,7 @@ def _ledger() -> dict[str, Any]:
 
 @names_call
 def scope_coverage() -> ScopeCoverage:
-    """Determines what covers each statement of the theory, from the claims and the file ``ledger.json``.
+    """Determines which claim, function or test treats each statement of the theory.
 
     Cost: the import of all claims.
 

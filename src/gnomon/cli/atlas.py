@@ -70,7 +70,8 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run theory claims and compare their verdicts with the stated ones; exit code 1 if they differ or a control holds.
+    """Run theory claims and compare verdicts with the stated ones; exit code 1 if they differ or a control experiment
+    passes.
 
     Runs whose parameters violate a hypothesis are counted separately, because the claim does not apply to them.
     """

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class ScriptEnded(BaseException):
-    """Carries the end of the user's script (normal, error or exit code) through the command line parser as an
-    exception.
+    """Exception that ends the command in the same way as the user's script: normally, with an error or with an exit
+    code.
     """
 
     def __init__(self, ending: Any) -> None:

@@ -1,4 +1,5 @@
-"""Computes normalized margins of homogeneous networks, which keep growing after training has fitted all examples.
+"""Computes margins divided by the size of the weights (normalized margins), which grow even after all examples are
+fitted.
 
 For f(x; c w) = c^L f(x; w), margins m_i = f_y(x_i) - max over other classes, n examples and the exponential loss,
 
@@ -61,7 +62,7 @@ MAX_SUPPORT_VECTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMargin(Result):
-    """Result: a network's normalized margin and its smooth version, and the distance of the weights from the largest
+    """Result: a network's normalized margin, a smooth approximation of it, and the distance from the largest possible
     margin.
     """
 
@@ -85,7 +86,9 @@ class NormalizedMargin(Result):
 
 @dataclass(frozen=True, slots=True)
 class MarginGrowth(Result):
-    """Result: a network's normalized margin and its smooth version at each checkpoint of training."""
+    """Result: a network's normalized margin (margin divided by weight size) and its smooth version, at each
+    checkpoint.
+    """
 
     margins: tuple[float, ...]
     smooth: tuple[float, ...]
@@ -167,8 +170,8 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
 
 @names_call
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
-    """Computes the normalized margin of a homogeneous network, and how far its weights are from the largest possible
-    margin.
+    """Computes a network's smallest margin divided by the size of its weights, and how far this is from the largest
+    possible.
 
     See equations (1), (2) of the module docstring.
 
@@ -234,7 +237,8 @@ def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
 
 @names_call
 def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
-    """Computes the normalized margin of a homogeneous network at several checkpoints of a training run.
+    """Computes a network's smallest margin divided by the size of its weights, at several checkpoints of a training
+    run.
 
     See equation (1) of the module docstring.
     Hypotheses: see the module. Reference: [lyu2020gradient].

@@ -1,4 +1,4 @@
-"""Base class of the kernel classifiers: class scores and calibrated probabilities.
+"""Base class of scikit-learn classifiers with network kernels: class scores and calibrated probabilities.
 
 k classes are k targets, [y = c] minus the frequency of c; two classes are one target, +1 for the second and -1 for the
 first, minus its mean. The score of a class is the value of the fitted function plus the subtracted mean.

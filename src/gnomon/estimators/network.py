@@ -37,8 +37,7 @@ Kind = Literal["ntk", "nngp"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkKernel:
-    """The kernel (NTK or NNGP) of an infinitely wide network, which has the same weight_std and bias_std in every
-    layer.
+    """The kernel matrix function (NTK or NNGP) of an infinitely wide network; all layers have the same initial scale.
 
     >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
     >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi

@@ -1,4 +1,5 @@
-"""Chooses depth, fixed layers and ridge penalty by leave-one-out error, by evidence, or by held-out rows.
+"""Chooses depth, number of untrained layers and ridge penalty by leave-one-out error, Bayesian evidence, or held-out
+rows.
 
 Let f_{-i} be the function fitted without row i, or without the rows of its fold. The scores to minimize are
 
@@ -43,8 +44,7 @@ Score = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class Selection(Result):
-    """Result: the chosen network and ridge penalty with their score, and the best score of every network that was
-    tried.
+    """Result: the network and ridge penalty chosen for an estimator, with their score and the scores of other networks.
 
     >>> print(Selection(2, 0, 0.01, 0.25, "leave-one-out", ((1, 0, 0.1, 0.3), (2, 0, 0.01, 0.25))))
     2 hidden layers, 0 of them fixed, ridge 0.01: the best of 2 networks by leave-one-out, with score 0.25.

@@ -268,7 +268,9 @@ def _range(candidate: Candidate) -> str:
 
 
 def _kernel(network: Subject) -> tuple[float, float]:
-    """Computes two numbers of a network's tangent kernel: its alignment with the targets, and its contrast."""
+    """Computes two numbers of a network's tangent kernel: its alignment with the targets, and its variation between
+    examples.
+    """
     k = network.task.outputs
     try:
         module = network.module if k == 1 else random_combination(network.module, k, seed=0)

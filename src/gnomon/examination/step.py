@@ -112,11 +112,11 @@ class StepProducts(Record):
         return iter(self.items)
 
     def only(self, kinds: Sequence[type]) -> "StepProducts":
-        """Returns a copy with only the results of some types."""
+        """Returns a copy of the stored results that holds only results of some types."""
         return StepProducts({kind: self.items[kind] for kind in kinds if kind in self.items})
 
     def plus(self, kind: type, value: Any) -> "StepProducts":
-        """Returns a copy with one more result of an examination step."""
+        """Returns a copy of the stored results with one more result of an examination step."""
         return StepProducts({**self.items, kind: value})
 
 

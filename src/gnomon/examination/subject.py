@@ -220,7 +220,9 @@ def build_subject(
 
 
 def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> OutputMeaning | None:
-    """Returns the meaning of the network's outputs, which depends on a loss that the model computes itself, if any."""
+    """Returns the meaning of the network's outputs, taking into account a loss that the model computes itself, if
+    any.
+    """
     if loss is None:
         return found
     labels = loss is F.binary_cross_entropy_with_logits

@@ -89,7 +89,8 @@ SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-t
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
-    """Returns up to three main numbers: the score, the loss after training, and the error of theory or a learning rate.
+    """Returns up to three main numbers: the score, the loss after training, and how far theory was off or a learning
+    rate.
 
     >>> headline_numbers(())
     ()

@@ -1,4 +1,5 @@
-"""Defines a theory claim: a prediction, a measurement, a control experiment that must fail, and a judge.
+"""Defines a theory claim: prediction, measurement, control experiment that must fail, and a function that compares
+them.
 
     verdict = judge(predicted(p), observed(p, seed)),    judge(predicted(p), control(p, seed)) is not "holds"     (1)
 
@@ -68,12 +69,15 @@ class Premise(Record):
 
 
 def _in_module() -> None:
-    """Marks a function of a claim that is defined in the claim's file and looked up there by name."""
+    """Placeholder for a function of a claim; the real one is defined in the claim's file and looked up there by
+    name.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(Record):
-    """A statement of theory that can be run: a prediction, a measurement, a control experiment and a judge.
+    """A statement of theory that code can test: prediction, measurement, control experiment, and a function that
+    compares them.
 
     ``title`` states the theorem in one sentence; by default it is the first line of the docstring of the claim's file.
     ``question`` is what the statement answers, the heading of its page. ``axes`` names what the plot shows, with units:

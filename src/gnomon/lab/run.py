@@ -121,7 +121,7 @@ def run(
     seed: int = 0,
     clock: Clock = perf_counter,
 ) -> ClaimOutcome:
-    """Runs a theory claim at a scale and random seed, with parameters that the user may choose.
+    """Runs a theory claim at a scale (short or full) and random seed, with parameters that the user may choose.
 
     Torch's random numbers start from the seed and are put back afterwards, so that a run depends on its seed alone.
     Hypotheses: as the claim states them; the outcome says which of them the parameters leave.

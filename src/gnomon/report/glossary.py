@@ -87,7 +87,9 @@ class TermMarker:
         self.seen: list[str] = []
 
     def mark_terms(self, text: str) -> str:
-        """Converts text to HTML: escapes it, formats backticks as code, and makes each known term a button once."""
+        """Converts text to HTML: escapes it, formats backticks as code, and makes the first mention of each term a
+        button.
+        """
         parts = _CODE.split(text)
         return "".join(
             f"<code>{escape(part)}</code>" if i % 2 else self._find_term(part) for i, part in enumerate(parts)

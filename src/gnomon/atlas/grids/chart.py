@@ -1,4 +1,5 @@
-"""Converts the plot of a theory claim to a small dict for JSON: prediction, measurement with intervals, and control.
+"""Converts the plot of a theory claim to a small dict for JSON: prediction, measurements with intervals, control
+experiment.
 
 The keys are short because thousands of charts are stored: ``x`` are places or ``l`` labels of bars, ``o`` measured
 values with intervals from ``a`` to ``b``, ``p`` predicted values at ``q`` (at the same places if ``q`` is missing),

@@ -1,4 +1,4 @@
-"""Draws the chart of a theory claim as SVG: prediction as a line, measurements as dots with intervals, control in gray.
+"""Draws the chart of a theory claim as SVG: prediction as a line, measurements as dots, control experiment in gray.
 
 `atlas.js` draws the same picture again when a reader moves a slider; keep both in step.
 
@@ -103,7 +103,7 @@ class _Scale:
         return self.ends[0] + share * (self.ends[1] - self.ends[0])
 
     def ticks(self) -> list[float]:
-        """Returns about five round numbers at which the axis gets a tick."""
+        """Returns about five round numbers at which the axis of a chart gets a tick."""
         if self.log and self.high - self.low > 1.2:
             step = max(1, round((self.high - self.low) / 5))
             powers = range(floor(self.low) + 1, floor(self.high) + 1)

@@ -76,8 +76,8 @@ def _gaussian(flat: Tensor) -> Tensor:
 
 
 def _equal(flat: Tensor) -> Tensor:
-    """Computes a similarity matrix of integer inputs such as tokens: equal entries at the same position, plus shared
-    entries.
+    """Computes a similarity matrix of integer inputs such as tokens: counts equal entries at the same and at any
+    positions.
     """
     same = torch.stack([(flat == row).double().mean(1) for row in flat])
     values, codes = flat.unique(return_inverse=True)

@@ -1,4 +1,4 @@
-"""Finds training rows that are sorted by their target, and columns that drift along the rows.
+"""Finds training rows that are sorted by their target, and columns whose values rise or fall along the rows.
 
 In rows of random order, neighbors have the same class as often as any two rows, and numbers do not depend on the place:
 
@@ -45,7 +45,7 @@ MAX_COLUMNS = 100
 
 
 def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Reports a problem if rows are sorted by their target, or if a column or the target drifts along the rows.
+    """Reports a problem if rows are sorted by their target, or if a column or the target rises or falls along the rows.
 
     ``in_order`` says that training takes the rows in this order, which makes sorted rows a problem.
     False alarms: 0 of 400 shuffled tables.

@@ -111,7 +111,9 @@ def _samples(module: nn.Module, x: Inputs) -> bool:
 
 
 class _Calls(TorchFunctionMode):
-    """While active, records the names of all torch functions that are called; dropout counts only if it is on."""
+    """Context manager that records the names of all torch functions called in its block; dropout counts only if it is
+    on.
+    """
 
     def __init__(self) -> None:
         super().__init__()

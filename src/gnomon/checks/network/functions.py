@@ -40,7 +40,9 @@ ActivationWatcher = Callable[[str, Callable[[Tensor], Tensor], Tensor], None]
 
 
 class _ActivationCalls(TorchFunctionMode):
-    """While active, reports each call of an activation function such as ``torch.relu`` to a callback."""
+    """Context manager that reports each call of an activation function such as ``torch.relu`` in its block to a
+    callback.
+    """
 
     def __init__(self, watcher: ActivationWatcher) -> None:
         super().__init__()

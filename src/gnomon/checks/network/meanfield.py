@@ -115,7 +115,7 @@ class MeanField(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence how deep signals and gradients reach in such a network."""
+        """Says in one sentence how deep signals and gradients reach in this network."""
         if self.phase == "critical":
             return f"Critical (chi = {self.chi:.4g}): signals and gradients reach any depth."
         change = "vanish" if self.phase == "ordered" else "explode"
@@ -129,8 +129,8 @@ class MeanField(Result):
 
     @property
     def reach(self) -> float:
-        """Returns the depth up to which such networks can be trained in experiments: six times the shortest depth
-        scale.
+        """Returns the largest trainable depth: six times the number of layers over which signals or gradients change by
+        a factor e.
         """
         return 6 * min(self.xi_c, self.xi_gradient)
 

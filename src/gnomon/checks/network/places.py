@@ -159,7 +159,7 @@ def _attends(module: nn.Module, x: Inputs) -> bool:
 
 
 class _AttentionCalls(TorchFunctionMode):
-    """While active, records whether scaled dot-product attention is called."""
+    """Context manager that records whether scaled dot-product attention is called in its block."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -65,7 +65,7 @@ def _first_exchanged_axis(old: Sequence[int], new: Sequence[int]) -> int:
 
 
 class _Reshapes(TorchFunctionMode):
-    """While active, records the shapes before and after each reshape of a contiguous tensor."""
+    """Context manager that records the shapes before and after each reshape of a contiguous tensor in its block."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -70,7 +70,7 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
 
 
 class _Names(TorchFunctionMode):
-    """While active, records the names of torch functions that are called."""
+    """Context manager that records the names of torch functions that are called in its block."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -203,7 +203,7 @@ class _Rebind:
 
 
 class _Recorded(TorchFunctionMode):
-    """While active, records which of some given tensors torch functions use."""
+    """Context manager that records which of some given tensors torch functions use in its block."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         super().__init__()

@@ -45,7 +45,8 @@ def use_differentiable_layers(module: nn.Module) -> Iterator[None]:
 
 
 class _PlainOperations(TorchFunctionMode):
-    """While active, computes layer norm and attention by plain formulas instead of fused implementations.
+    """Context manager in which layer norm and attention are computed by plain formulas instead of fused
+    implementations.
 
     torch's layer norm saves mean and scale as if they were constants. Some models choose the kernel of their attention
     themselves, and a fused kernel has no second derivative.

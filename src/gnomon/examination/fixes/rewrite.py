@@ -41,7 +41,7 @@ Call = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str
 
 
 class _Replaced(TorchFunctionMode):
-    """While active, replaces calls of certain torch functions by other calls."""
+    """Context manager that replaces calls of certain torch functions in its block by other calls."""
 
     def __init__(self, owner: "Rewritten") -> None:
         super().__init__()

@@ -58,7 +58,9 @@ class LossGraphs:
 
     @staticmethod
     def common(names: list[str]) -> str:
-        """Returns the name that all names in a list equal; "" if they differ or the list is empty."""
+        """Returns the mistake that the first losses of a script have in common; "" if there is none, or if they
+        differ.
+        """
         return names[0] if names and len(set(names)) == 1 else ""
 
 

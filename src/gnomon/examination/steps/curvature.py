@@ -95,7 +95,7 @@ class CurvatureStep(AbstractStep):
 
 
 def _findings(sharpness: float, way: SGD | None) -> tuple[Finding, ...]:
-    """Adds a note if the curvature is too large for the learning rate, so that longer training would leave this
+    """Returns a note if the curvature is too large for the learning rate, so that longer training would leave this
     minimum.
     """
     if way is None or sharpness * way.lr <= 2 * (1 + way.momentum) / EDGE_SHARE:

@@ -185,7 +185,7 @@ def _find_unrelated(product: ProbeKernel, guess: float | None, asked: int) -> Fi
 
 
 def _wakes(subject: Subject, x: Inputs) -> bool:
-    """Checks whether constant outputs differ between examples after all if batch norm uses batch statistics.
+    """Checks whether outputs that are equal for all examples become different if batch norm uses batch statistics.
 
     In eval mode a norm that has seen no batch does nothing, and small weights may leave only biases.
     """
@@ -252,8 +252,8 @@ def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:
 
 
 def _plot_learned_share(modes: KernelSpectrum, what: str) -> Plot:
-    """Plots the fractions of labels and of learning speed that the fastest eigenvectors of the kernel contain,
-    cumulatively.
+    """Plots which fraction of the labels the fastest-learned kernel eigenvectors contain, and their share of learning
+    speed.
     """
     places, share = range(1, len(modes.values) + 1), modes.values.clamp(min=0).cumsum(0)
     marks = [] if modes.captured is None else [Line(what, places, modes.captured)]

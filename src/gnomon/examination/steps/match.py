@@ -65,7 +65,7 @@ class TheoryMatch(Record):
     pairs: tuple[tuple[int, int], ...]
 
     def agrees_until(self) -> int:
-        """Returns the last step up to which all measured losses are within `CLOSE_GAP` of the prediction."""
+        """Returns the last step up to which all measured losses are close to the predicted ones."""
         first, last = abs(float(self.measured.loss[0])), 0
         for own, theirs in self.pairs:
             if abs(float(self.measured.loss[own]) - float(self.predicted.loss[theirs])) > CLOSE_GAP * first:
@@ -133,7 +133,8 @@ def _rule(subject: Subject, measured: Sharpness) -> tuple[SGD, str]:
 def _reduced_until_stable(
     subject: Subject, examples: Examples, rule: SGD, steps: int, context: StepContext
 ) -> tuple[SGD, str]:
-    """Returns the largest of a few learning rates at which the loss does not rise in a short trial run, in words too.
+    """Finds the largest of a few learning rates at which the loss does not rise in a short run; also describes it in
+    words.
 
     The largest stable rate is computed from the curvature at the start. Gradient descent often increases the curvature
     in its first steps, and then leaves the initial features although its rate looked stable.

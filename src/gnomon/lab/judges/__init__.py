@@ -1,4 +1,4 @@
-"""Functions that judge a theory claim: they compare prediction with measurement under a stated tolerance.
+"""Functions that judge a theory claim: they compare its prediction with the measurement under a stated tolerance.
 
 A tolerance comes from the floating-point type (``rounding``), from a stated confidence over samples (``confidence``),
 or from the theorem itself (``within``, with the reason in ``because``). A judge says "inconclusive" if agreement

@@ -21,8 +21,8 @@ __all__ = ["mean_equals"]
 
 @names_call
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
-    """Returns a judge (a function that gives a verdict) for predicted expectations, corrected for testing several of
-    them.
+    """Returns a judge (a function that gives a verdict) for claims about expected values, corrected for testing
+    several.
 
     See equation (1) of the module docstring.
 

@@ -29,7 +29,7 @@ __all__ = ["at_most"]
 
 @names_call
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
-    """Returns a judge (a function that gives a verdict) for upper bounds of expectations, corrected for testing
+    """Returns a judge (a function that gives a verdict) for upper bounds of expected values, corrected for testing
     several.
 
     See equation (1) of the module docstring.

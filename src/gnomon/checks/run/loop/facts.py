@@ -73,7 +73,8 @@ class SchedulerFacts(Record):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts(Record):
-    """Record of one model in a training loop: how often it ran in train and in eval mode, and whether its layers care.
+    """Record of one model in a training loop: how often it ran in train and in eval mode, and which layers depend on
+    the mode.
 
     ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
     forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
