@@ -87,6 +87,8 @@ LEFT_OUT = [
     "y = largest_size_up_to(sizes, 0.5 * context.seconds / each)",
     "if 2 * cost > left_seconds:\n    y = x",
     "EXAMPLE_COUNTS = (8, 16, 32)",
+    "shown = repr(x)[:80]",
+    "bar.advance(int(1000 * share) - bar.done)",
 ]
 
 
@@ -98,6 +100,28 @@ def test_text_types_plots_and_memory_are_left_alone(text, tmp_path):
 def test_the_maximum_of_two_numbers_has_no_axis(tmp_path):
     _, found = mutants_of("y = max(a, 1.0)\n", tmp_path)
     assert "wrong axis" not in {m.kind for m in found}
+
+
+LOSES_SIGN = {
+    "y = (a - b).abs()": True,
+    "y = (a - b) ** 2": True,
+    "y = float((a - b).flatten(1).mean(1).norm())": True,
+    "y = torch.linalg.norm(a - b)": True,
+    "y = abs(float(a - b))": True,
+    "y = (a - b) ** 3": False,
+    "y = 2 ** (a - b)": False,
+    "y = (a - b).max().abs()": False,  # the largest difference is another one
+    "y = (a - b).clamp_min(0).square()": False,
+    "y = c.norm(a - b)": False,
+    "y = ((a - b) + c).abs()": False,
+}
+
+
+@pytest.mark.parametrize("text", LOSES_SIGN)
+def test_differences_whose_sign_is_lost_are_not_swapped(text, tmp_path):
+    _, found = mutants_of(f"{text}\n", tmp_path)
+    swapped = [m for m in found if m.kind == "swapped" and m.before == "a - b"]
+    assert (swapped == []) == LOSES_SIGN[text]
 
 
 def test_an_identity_survives_changes_elsewhere_in_the_file(tmp_path):

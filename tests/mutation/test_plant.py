@@ -5,7 +5,7 @@ import importlib.util
 import sys
 
 from tools.mutate.mutants import find
-from tools.mutate.plant import plant
+from tools.mutate.plant import is_default, plant
 
 
 def test_functions_that_the_garbage_collector_has_frozen_are_changed(tmp_path, monkeypatch):
@@ -23,3 +23,20 @@ def test_functions_that_the_garbage_collector_has_frozen_are_changed(tmp_path, m
     finally:
         gc.freeze()
     assert module.area(6.0, 2.0) == 3.0
+
+
+def test_defaults_are_in_the_head_of_a_function_or_in_a_class(tmp_path):
+    lines = (
+        "LEVEL = 3",
+        "class A:",
+        "    steps: int = 5",
+        "    def f(self, k=7):",
+        "        return 9",
+        "def g(",
+        "    x=8,",
+        "):",
+        "    return 6",
+    )
+    (tmp_path / "part.py").write_text("\n".join(lines) + "\n")
+    found = {m.before: is_default(m, tmp_path) for m in find(tmp_path / "part.py", tmp_path, "part")}
+    assert found == {"3": False, "5": True, "7": True, "9": False, "8": True, "6": False}

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon import NoLimitError, UnsupportedModuleError
-from gnomon.program import read
+from gnomon.program import moves, read, tokens
 from gnomon.program.laws import laws_by_path
 from gnomon.program.steps import Activation, Dropout, Normalize, TrainableActivationParameter
 
@@ -203,3 +203,41 @@ def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(NoLimitError, match="many channels"):
         read(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(4, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
     read(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(2, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
+
+
+def test_tokens_become_rows_with_the_axes_of_their_positions():
+    """Tokens (n, a, b) keep both axes; tokens without a batch axis are those of every sample."""
+    rows = tokens.Indicators(nn.Identity(), 4, None)
+    x = torch.tensor([[[0, 1], [2, 3], [3, 3]], [[1, 1], [0, 0], [2, 1]]])
+    assert torch.equal(rows(x), torch.eye(4).double()[x])
+    shared = tokens.Indicators(_Places(), 4, 2)(torch.zeros(3, 7))
+    expected = torch.eye(4).double()[torch.tensor([2, 0, 1])]
+    expected[0] = 0  # the padding token
+    assert torch.equal(shared, expected.expand(3, 3, 4))
+
+
+class _Places(nn.Module):
+    def forward(self, x):
+        return torch.tensor([2, 0, 1])
+
+
+def test_the_lengths_that_try_a_reshape_are_prime():
+    for p in moves.PRIMES:
+        assert all(p % k for k in range(2, p))
+    assert list(moves.PRIMES) == sorted(set(moves.PRIMES)) and len(moves.PRIMES) > 6
+
+
+def test_joining_along_samples_or_along_channels_mixed_with_positions_is_refused():
+    class Join(nn.Module):
+        def __init__(self, axis, flat):
+            super().__init__()
+            self.conv, self.axis, self.flat = nn.Conv1d(2, 3, 2), axis, flat
+
+        def forward(self, x):
+            h = self.conv(x)
+            h = h.flatten(1) if self.flat else h
+            return torch.cat([h, h.tanh()], self.axis)
+
+    for axis, flat in ((0, False), (0, True), (1, True)):
+        with pytest.raises(UnsupportedModuleError):
+            read(Join(axis, flat), torch.randn(4, 2, 5))

@@ -102,7 +102,7 @@ def test_losses_of_attacks_are_those_of_their_equations():
         assert_allclose(dlr_loss(f, y)[i], -(own - rival) / (s[0] - s[2]), rtol=1e-9)
         assert_allclose(targeted_dlr_loss(target)(f, y)[i], -(own - other) / (s[0] - (s[2] + s[3]) / 2), rtol=1e-9)
     two = f[:, :2]
-    assert_allclose(dlr_loss(two, torch.tensor([0, 0])), [5.0 / 5.0, -6.0 / 6.0], rtol=1e-9)
+    assert_allclose(dlr_loss(two, torch.tensor([0, 0])), [5.0, -6.0], rtol=1e-9)  # minus the margins
     assert_allclose(targeted_dlr_loss(torch.tensor([1, 1]))(f[:, :3], torch.tensor([0, 0])), [5.0, -6.0], rtol=1e-12)
 
 

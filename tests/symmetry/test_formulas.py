@@ -9,10 +9,14 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from torch import nn
 
-from gnomon.symmetry import OrbitAverage, equivariance, equivariant_basis, random_orthogonal
+from gnomon.symmetry import OrbitAverage, cyclic, equivariance, equivariant_basis, random_orthogonal
 from gnomon.symmetry.action import one_parameter_group, quarter_turns, rotations, sample_group, scalings, translations
+from gnomon.symmetry.augmentation import loss_change_under_transformation
 from gnomon.symmetry.errors import LayerError, mean_error_interval
+from gnomon.symmetry.features import GroupPool
+from gnomon.symmetry.invariant import CanonicalPose
 from gnomon.symmetry.lie import lie_derivatives
+from gnomon.symmetry.linear import nearest_permutation_equivariant
 from gnomon.symmetry.parameters import gradient_along_orbit, match_units
 from gnomon.symmetry.strength import accuracy_by_strength, commutator_norm
 
@@ -187,3 +191,42 @@ def test_a_drawn_matrix_is_the_factor_of_a_normal_one_with_a_positive_diagonal()
     assert torch.allclose(turned[:, :, 1:], q[:, :, 1:]) and torch.allclose(
         torch.linalg.det(turned), torch.ones(5).double()
     )
+
+
+def test_the_distance_to_an_equivariant_weight_is_relative():
+    """diag(1, 3): inside 2, across 0, and sqrt(1 + 1) of sqrt(1 + 9) is left."""
+    assert nearest_permutation_equivariant(torch.diag(torch.tensor([1.0, 3.0]))) == pytest.approx((2.0, 0.0, 0.2**0.5))
+    w = torch.tensor([[1.0, 4.0, 0.0], [2.0, 3.0, 6.0], [0.0, 0.0, 5.0]])  # mean 3 on the diagonal, 2 outside
+    left = torch.tensor([-2.0, 2.0, -2.0, 0.0, 0.0, 4.0, -2.0, -2.0, 2.0]).norm() / w.norm()
+    assert nearest_permutation_equivariant(w) == pytest.approx((1.0, 2.0, float(left)))
+    assert nearest_permutation_equivariant(torch.zeros(2, 2)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("weights", "loss"), [((1.0, 3.0), 8 / 9), ((3.0, 1.0), 8.0)])
+def test_changes_of_a_loss_and_its_gradient_are_relative(weights, loss):
+    """L = w_2^2, and the move exchanges both weights: from 9 to 1 or back, gradients (0, 6) and (0, 2)."""
+    net = nn.Linear(2, 1, bias=False)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([weights]))
+    found = loss_change_under_transformation(
+        net, lambda module: module.weight[0, 1].square(), lambda w: w.flip(1), parameter="weight"
+    )
+    own, moved = weights[1], weights[0]
+    assert found.loss == pytest.approx(loss)
+    assert found.gradient == pytest.approx((moved**2 + own**2) ** 0.5 / own)  # (0, 2 moved) - (2 own, 0)
+
+
+def test_a_pool_over_the_group_takes_the_mean_or_the_largest_of_each_channel():
+    x = torch.arange(16.0).reshape(1, 8, 1, 2)  # two channels with four elements each, at two places
+    mean, largest = (GroupPool(group=cyclic(4), largest=flag)(x) for flag in (False, True))
+    assert mean.tolist() == [[[[3.0, 4.0]], [[11.0, 12.0]]]] and largest.tolist() == [[[[6.0, 7.0]], [[14.0, 15.0]]]]
+
+
+def test_the_canonical_pose_has_the_largest_product_with_a_drawn_direction():
+    x = torch.randn(5, 1, 3, 3, generator=torch.Generator().manual_seed(1))
+    net = CanonicalPose(nn.Flatten(), quarter_turns(), seed=7)
+    drawn = torch.randn(9, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+    for image, pose in zip(x, net(x), strict=True):
+        poses = [image[0].rot90(k).flatten() for k in range(4)]
+        scores = [float(p.double() @ drawn) for p in poses]
+        assert torch.equal(pose, poses[scores.index(max(scores))])

@@ -17,6 +17,7 @@ from tools.mutate.syntax import (
     is_position,
     is_probability,
     literal,
+    loses_sign,
     reduces_or_joins,
 )
 from tools.mutate.text import Edit
@@ -147,6 +148,8 @@ def _swap(place: Place) -> Iterator[Edit]:
     """Plants an error: exchanges two operands, so that f(a, b) becomes f(b, a) and a - b becomes b - a."""
     node, source = place.node, place.source
     match node:
+        case ast.BinOp(op=ast.Sub()) if loses_sign(place):
+            return
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult(), left=left, right=right) if is_arithmetic(node):
             yield source.swap(node, left, right)
         case ast.Call(args=[first, second], keywords=[]) if not NOT_SWAPPED.match(called_name(node)):

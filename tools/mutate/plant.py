@@ -14,7 +14,7 @@ from typing import Any
 
 from tools.mutate.mutants import Mutant, plant_error
 
-__all__ = ["CannotPlant", "concerned_lines", "is_constant", "plant"]
+__all__ = ["CannotPlant", "concerned_lines", "is_constant", "is_default", "plant"]
 
 PLAIN_VALUES = (int, float, complex, str, tuple, frozenset, list, dict, set)
 """Types of constants that are compared and replaced."""
@@ -67,6 +67,16 @@ def concerned_lines(mutant: Mutant, root: Path) -> Iterator[tuple[str, int]]:
 def is_constant(mutant: Mutant, root: Path) -> bool:
     """Checks whether the planted error is outside functions: in a constant of a module, or the default of a field."""
     return _outer_function(ast.parse((root / mutant.file).read_text(encoding="utf-8")), mutant.line) is None
+
+
+def is_default(mutant: Mutant, root: Path) -> bool:
+    """Whether the change is in the arguments of a function or in the fields of a class, which signatures show."""
+    tree = ast.parse((root / mutant.file).read_text(encoding="utf-8"))
+    outer = _enclosing(tree, mutant.line)
+    if outer is not None:
+        return mutant.line < outer.body[0].lineno
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    return any(node.lineno <= mutant.line <= (node.end_lineno or 0) for node in classes)
 
 
 def _module(path: Path) -> ModuleType:

@@ -11,7 +11,8 @@ EXCLUDED_FILES = re.compile(
     r"^report/|^atlas/(claims|pages)/"  # pages; and claims, which test themselves with control experiments
     r"|^cli/(?!encoding|sources|tables)"  # the command line, except code that reads numbers from files
     r"|(^|/)__init__\.py$|^__main__\.py$"
-    r"|^core/(machine/|clock\.py|memory\.py|typing\.py|results/(drawing|svg|ticks|plot)\.py)"  # timing, memory, drawing
+    r"|^core/(machine/|clock\.py|memory\.py|typing\.py)"  # timing, memory
+    r"|^core/results/(animation|drawing|labels|look|matrix|svg|ticks|plot)\.py"  # drawing
     r"|^core/results/(record|result)\.py$"  # code that prints records and results
     r"|^examination/(cost|timed|pictures|writers)\.py$"
     r"|^playground/fixtures\.py$"  # settings with which two implementations are compared
@@ -45,9 +46,9 @@ MESSAGE_NAMES = re.compile(r"^(what|cure|said|words)$")
 """Variables that hold parts of an error message; their assignments are left out."""
 
 TEXT_CALLS = re.compile(
-    r"^(warn|print|lesson|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|RangeMeter|.*Error|.*Warning)$"
+    r"^(warn|print|lesson|advance|progress|cast|Field|field|TypeVar|NewType|Line|Axis|Plot|Reference|Band|Scatter|Bars|Histogram|Image|Meter|RangeMeter|.*Error|.*Warning)$"
 )
-"""Calls whose arguments are messages, types or drawings."""
+"""Calls whose arguments are messages, types, drawings or the position of a progress bar."""
 
 
 def sources(package: Path, *, everything: bool = False) -> list[Path]:
@@ -116,6 +117,8 @@ def _is_left_out(node: ast.AST) -> bool:
             return _is_uninteresting(target)
         case ast.keyword(arg=arg):
             return arg is not None and bool(PERFORMANCE_NAMES.match(arg))
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="repr" | "str")), slice=ast.Slice()):
+            return True  # the first letters of a text
         case ast.Call(func=func):
             return bool(TEXT_CALLS.match(_name(func)))
     return False

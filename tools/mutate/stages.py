@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.mutate.mutants import Mutant
-from tools.mutate.plant import concerned_lines, is_constant
+from tools.mutate.plant import concerned_lines, is_constant, is_default
 from tools.mutate.reach import Reach
 from tools.mutate.results import Results
 from tools.mutate.server import Job, Server, Verdict
@@ -21,6 +21,9 @@ MOST_SECONDS = 60.0
 
 COPY_SECONDS = 300.0
 """Time allowed for a new process, in which numba compiles again."""
+
+TESTS_OF_DEFAULTS = "tests/house/test_default_arguments.py::test_defaults_are_those_of_the_table"
+"""Test of each subpackage that reads signatures, which executes no line."""
 
 FAILED = 1
 """pytest's exit status if a test failed."""
@@ -61,6 +64,8 @@ class Stages:
             tests |= self.reach.tests_of_files(self._users(mutant.file))
         if is_constant(mutant, self.root):
             tests |= self._tests_of_mirrored_file(mutant)
+        if is_default(mutant, self.root):
+            tests |= self.reach.seconds.keys() & {f"{TESTS_OF_DEFAULTS}[{mutant.package}]"}
         tests &= server.items.keys()
         near = (f"tests/{mutant.package}/", f"src/{self.package}/{mutant.package}/")
         order = sorted(tests, key=lambda test: (not test.startswith(near), self.reach.seconds[test], test))

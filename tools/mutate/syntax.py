@@ -14,6 +14,10 @@ REDUCERS = frozenset(
 )
 JOINERS = frozenset("cat stack concatenate hstack_dim index_select gather".split())
 RESHAPERS = frozenset("reshape view expand flatten unflatten repeat transpose movedim permute".split())
+EVEN = frozenset("abs fabs absolute square norm".split())
+"""Functions of x that do not change if x becomes -x."""
+LINEAR = frozenset("double float flatten reshape view detach cpu sum mean diagonal trace transpose".split())
+"""Functions f with f(-x) = -f(x) that often stand between a difference and its size."""
 MODULES = frozenset("torch np numpy math F special scipy stats linalg".split())
 PROBABILITY = re.compile(r"^_?(p|p_?values?|pvalue|delta|alpha|probability|risk|significance|fail(ure)?)$")
 SEQUENCES = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr, ast.Dict, ast.Set, ast.SetComp, ast.Starred)
@@ -107,6 +111,23 @@ def is_position(place: Place) -> bool:
         return literal(node) is not None and (reduces_or_joins(parent) or called_name(parent) in RESHAPERS)
     skipped = {"dim", "axis", "dims", "axes", "correction", "ddof", "start_dim", "seed", "dim0", "dim1"}
     return isinstance(parent, ast.Slice | ast.Subscript) or (isinstance(parent, ast.keyword) and parent.arg in skipped)
+
+
+def loses_sign(place: Place) -> bool:
+    """Whether an expression goes through linear functions into an absolute value, a square or a norm."""
+    node = place.node
+    while True:
+        parent = place.parents[node]
+        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Pow) and parent.left is node:
+            return literal(parent.right) == 2
+        call = place.parents[parent] if isinstance(parent, ast.Attribute) else parent
+        if not isinstance(call, ast.Call) or argument(call) is not node:
+            return False
+        if called_name(call) in EVEN:
+            return True
+        if called_name(call) not in LINEAR:
+            return False
+        node = call
 
 
 def is_probability(node: ast.expr) -> bool:

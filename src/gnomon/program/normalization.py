@@ -20,7 +20,7 @@ def layer_norm(b: Builder, call: Call) -> Random | Fixed:
     module = call.module
     assert isinstance(module, nn.LayerNorm | nn.RMSNorm)
     rank = len(module.normalized_shape)
-    value = _enter(b, call, channel=-1)
+    value = _enter(b, call)
     if isinstance(value, Fixed):
         return value
     eps = module.eps if module.eps is not None else torch.finfo(torch.get_default_dtype()).eps
@@ -33,7 +33,7 @@ def group_norm(b: Builder, call: Call) -> Random | Fixed:
     """Converts nn.GroupNorm to program steps; large groups have the statistics of all channels."""
     module = call.module
     assert isinstance(module, nn.GroupNorm)
-    value = _enter(b, call, channel=1)
+    value = _enter(b, call)
     if isinstance(value, Fixed):
         return value
     if module.num_channels // module.num_groups < 2:
@@ -98,7 +98,7 @@ def dropout(b: Builder, call: Call) -> Any:
     return b.emit(Dropout(1.0 - rate), (value.source,), call.where, value.layout, gaussian=False)
 
 
-def _enter(b: Builder, call: Call, channel: int) -> Random | Fixed:
+def _enter(b: Builder, call: Call) -> Random | Fixed:
     """Allows normalization of the data itself if it has no parameters; raises an error otherwise."""
     value, module = call.args[0], call.module
     if not isinstance(value, Fixed):

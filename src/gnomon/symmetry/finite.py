@@ -198,7 +198,7 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
     c = c + c[group.inverse].conj()  # makes the matrix of the convolution f -> f * c Hermitian
     right = torch.zeros(n, n, dtype=torch.complex128)
     for v in range(n):  # The map f -> f * c commutes with left translations, so its eigenspaces are representations.
-        right[group.table[:, v], torch.arange(n)] += c[v]
+        right[group.table[:, v], torch.arange(n)] = c[v]
     values, vectors = torch.linalg.eigh(right)
     gaps = values.diff() > 1e-7 * float(values.abs().max())
     starts = [0, *(int(i) + 1 for i in gaps.nonzero().flatten()), n]

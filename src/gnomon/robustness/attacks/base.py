@@ -5,7 +5,8 @@ With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
     margin  f_y - max over j != y of f_j                                                                     (1)
     DLR     - margin / (f_(1) - f_(3)),     target t:  - (f_y - f_t) / (f_(1) - (f_(3) + f_(4)) / 2)       (2)
 
-An example is fooled if (1) is below zero. (2) does not change when all scores are multiplied or shifted.
+An example is fooled if (1) is below zero. (2) does not change when all scores are multiplied or shifted. Of two scores
+(2) is minus the margin, because there is no third one, and divided by itself the margin would have no gradient.
 Reference: [croce2020reliable] for (2).
 """
 
@@ -143,7 +144,8 @@ def margin_loss(f: Tensor, y: Tensor) -> Tensor:
 
 
 def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
-    """Returns the DLR loss of each example: minus the margin, divided by the difference of the top scores.
+    """Returns the DLR loss of each example: minus the margin, divided by the difference of the top scores if there are
+    three; minus the margin for two scores.
 
     See equation (2) of the module docstring.
     Cost: a partial sort of the scores.
@@ -151,8 +153,10 @@ def dlr_loss(f: Tensor, y: Tensor) -> Tensor:
     >>> dlr_loss(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([0])).tolist()
     [-0.5]
     """
-    best = f.topk(min(3, f.shape[1]), 1).values
-    return -margin_loss(f, y) / (best[:, 0] - best[:, -1] + 1e-12)  # (2)
+    if f.shape[1] < 3:
+        return -margin_loss(f, y)
+    best = f.topk(3, 1).values
+    return -margin_loss(f, y) / (best[:, 0] - best[:, 2] + 1e-12)  # (2)
 
 
 def targeted_dlr_loss(target: Tensor) -> Score:

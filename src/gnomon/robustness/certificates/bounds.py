@@ -195,8 +195,10 @@ def _tighten(
 ) -> Box:
     low, high = (end.flatten(1).clone() for end in boxes[number])
     n, m = low.shape
-    largest = n * max(int(b[0][0].numel()) for b in boxes)
-    at_once = examples_that_fit(TABLES_IN_MEMORY * low.element_size() * largest, max(1, MAX_COEFFICIENTS // largest))
+    memory_per_unit = n * max(int(b[0][0].numel()) for b in boxes)
+    at_once = examples_that_fit(
+        TABLES_IN_MEMORY * low.element_size() * memory_per_unit, max(1, MAX_COEFFICIENTS // memory_per_unit)
+    )
     with Progress(len(units), f"units of step {number} of {len(graph.steps)}") as progress:
         for part in units.split(at_once):
             rows = torch.zeros(n, len(part), m).to(low)

@@ -130,7 +130,7 @@ def zero_crossings(values: Tensor) -> tuple[Tensor, Tensor]:
     [[0], [0.25]]
     """
     left, right = values[:-1], values[1:]
-    tiny = ROUNDING_SHARE * values.abs().amax().clamp_min(1e-300)
+    tiny = ROUNDING_SHARE * values.abs().amax()
     changed = ((left < -tiny) & (right > tiny)) | ((left > tiny) & (right < -tiny))
     return changed.nonzero()[:, 0], (left / (left - right))[changed]
 
@@ -144,7 +144,7 @@ def cut_polygon(cell: Tensor, values: Tensor) -> list[Tensor]:
     >>> len(cut_polygon(triangle, triangle - 0.25))                                     # two lines that cross inside
     4
     """
-    tiny = ROUNDING_SHARE * values.abs().amax().clamp_min(1e-300)
+    tiny = ROUNDING_SHARE * values.abs().amax()
     done, waiting = [], [(cell, values, 0)]
     while waiting:
         corners, z, first = waiting.pop()
