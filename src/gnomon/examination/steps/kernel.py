@@ -78,7 +78,7 @@ class KernelStep(AbstractStep):
         means = choose_kernel_method(subject, products[NetworkProfile].cost, context)
         examples = subject.probe.some(means.affordable(context, KERNEL_TIME_SHARE))
         kernel = means.kernel(examples.x, context)
-        if not bool(kernel.abs().max() > 0):
+        if not bool(kernel.diagonal().max() > 0):
             raise StepSkipped("Skipped: the tangent kernel is zero because no parameter affects the outputs.")
         targets = subject.targets(examples.y)
         y = targets - targets.mean(0)
@@ -101,8 +101,8 @@ class KernelStep(AbstractStep):
         guess = accuracy_of_guessing(subject, product.examples.y)
         seen = labels.related or better_than_guess(product.prediction, guess)
         related = seen or product.inputs is not None and product.inputs.related
-        hint = 1.0 if product.inputs is None else product.inputs.p_value
-        doubtful = hint < MAX_P_VALUE_OF_DOUBT
+        hint = None if product.inputs is None else product.inputs.p_value
+        doubtful = hint is not None and hint < MAX_P_VALUE_OF_DOUBT
         asked = min(n, len(subject.probe))
         few = guess is not None and (1 - guess) * asked < MIN_EXAMPLES_OUTSIDE_LARGEST_CLASS
         unsure = not related and (doubtful or few or asked < MIN_EXAMPLES_FOR_LABEL_TEST)
