@@ -14,7 +14,7 @@ REDUCERS = frozenset(
 )
 JOINERS = frozenset("cat stack concatenate hstack_dim index_select gather".split())
 RESHAPERS = frozenset("reshape view expand flatten unflatten repeat transpose movedim permute".split())
-EVEN = frozenset("abs fabs absolute square norm".split())
+EVEN = frozenset("abs fabs absolute square norm svdvals var std".split())
 """Functions of x that do not change if x becomes -x."""
 LINEAR = frozenset("double float flatten reshape view detach cpu sum mean diagonal trace transpose".split())
 """Functions f with f(-x) = -f(x) that often stand between a difference and its size."""
