@@ -23,7 +23,7 @@ from gnomon.bayes import (
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.diagnostics import burn_in
 from gnomon.bayes.draws import PosteriorDraws
-from gnomon.bayes.predictive import prediction_from_outputs
+from gnomon.bayes.predictive import prediction_from_outputs, predictive
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _HmcState
 from gnomon.bayes.samplers.metropolis import _factor
@@ -410,3 +410,55 @@ def test_only_four_chains_and_about_four_hundred_draws_are_drawn():
     values = torch.tensor(chains(900, 0.0, 6))
     paths, _ = PosteriorDraws(values, "", 1.0, 0, 0, 0).plots()
     assert len(paths.marks) == 4 and len(paths.marks[0].x) == 450
+
+
+@pytest.mark.parametrize("count", [10, 11, 20, 21, 1])
+def test_at_most_the_stated_number_of_draws_is_used_evenly_spaced(count):
+    """Weights 0, 1, 2, ... of two chains: the mean output at x = 1 is the mean of those that are used."""
+    net = nn.Linear(1, 1, bias=False).double()
+    posterior = module_posterior(net, (torch.ones(4, 1).double(), torch.ones(4).double()), noise=1.0)
+    values = torch.arange(2.0 * count).double().reshape(2, count, 1)
+    draws = PosteriorDraws(values, "by hand", 1.0, 0, 0, 0)
+    found = predictive(posterior, draws, torch.ones(1, 1).double(), most=20)
+    used = np.arange(0, 2 * count, ceil(2 * count / 20))
+    assert len(used) <= 20
+    assert float(found.mean) == pytest.approx(used.mean()) and float(found.epistemic) == pytest.approx(used.var(ddof=1))
+
+
+def slow_effective_size(x, block):
+    """Equation (2) with sums instead of Fourier transforms, for chains (c, n)."""
+
+    def halves(v):
+        n = v.shape[1] // 2
+        return np.concatenate([v[:, :n], v[:, -n:]])
+
+    def variances(v):
+        m, n = v.shape
+        c = v - v.mean(1, keepdims=True)
+        covariance = [np.mean([(row[: n - k] * row[k:]).sum() / n for row in c]) for k in range(n)]
+        within = covariance[0] * n / (n - 1)
+        total = within * (n - 1) / n + v.mean(1).var(ddof=1)
+        rho = [1 - (within - r * n / (n - 1)) / total for r in covariance]
+        tau, least = -1.0, np.inf
+        for k in range(0, n - 1, 2):
+            least = min(least, rho[k] + rho[k + 1])
+            if least <= 0:
+                break
+            tau += 2 * least
+        return total, total * max(tau, 1 / np.log10(m * n)) / (m * n)
+
+    whole = x[:, x.shape[1] % block :]
+    means = whole.reshape(len(x), -1, block).mean(2)
+    return variances(halves(x))[0] / variances(halves(means))[1]
+
+
+@pytest.mark.parametrize(("n", "block"), [(63, 1), (64, 4), (101, 4), (150, 4)])
+def test_draws_are_averaged_in_blocks_of_four_from_64_draws_on(n, block):
+    g = np.random.default_rng(n)
+    x = g.normal(size=(2, n))
+    for t in range(1, n):
+        x[:, t] = 0.6 * x[:, t - 1] + 0.8 * x[:, t]
+    found = effective_sample_size(torch.as_tensor(x)[:, :, None])
+    assert float(found) == pytest.approx(slow_effective_size(x, block), rel=1e-6)
+    both = effective_sample_size(torch.stack([torch.as_tensor(x), torch.ones(2, n).double()], 2))
+    assert both.tolist() == pytest.approx([float(found), 0.0])

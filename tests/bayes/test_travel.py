@@ -90,7 +90,7 @@ def state(**options):
 
 
 def test_the_first_step_is_doubled_or_halved_until_acceptance_crosses_four_fifths():
-    for variance in ([0.5, 2.0], [40.0, 90.0], [1e-4, 3e-4]):
+    for variance in ([0.5, 2.0], [40.0, 90.0], [1e-4, 3e-4], *([0.02 * 1.7**k, 0.01 * 1.7**k] for k in range(9))):
         found = state()
         found.variance = torch.tensor(variance).double()
         found.generator, g = torch.Generator().manual_seed(7), torch.Generator().manual_seed(7)

@@ -93,7 +93,7 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
     within = covariance[:, 0].mean(0) * n / (n - 1)
     between = x.mean(1).var(0) if m > 1 else torch.zeros_like(within)
     total = within * (n - 1) / n + between
-    rho = 1 - (within - covariance.mean(0) * n / (n - 1)) / total.clamp(min=torch.finfo(x.dtype).tiny)
+    rho = 1 - (within - covariance.mean(0) * n / (n - 1)) / total
     pairs = rho[: n - n % 2].unflatten(0, (-1, 2)).sum(1)
     kept = (pairs > 0).cumprod(0)
     tau = (2 * (pairs.clamp(min=0).cummin(0).values * kept).sum(0) - 1).clamp(min=1 / torch.log10(torch.tensor(m * n)))

@@ -101,7 +101,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
         found = f"there are {len(vectors)} draws of {vectors.shape[1]} numbers; the module has {wanted} parameters"
         fix = "Pass what sample(posterior, posterior.start) returns"
         raise InputError(found, accepted="at least two draws of all parameters", fix=fix)
-    vectors = vectors[:: max(1, len(vectors) // check_integer("most", most))]
+    vectors = vectors[:: -(-len(vectors) // check_integer("most", most))]
     if draws.center is not None:
         outputs = linearized_outputs(posterior, draws.center, vectors, inputs)  # (3)
     else:
