@@ -61,7 +61,9 @@ def token_attribution(
         start = 0.0 if token is None else embedding(torch.full_like(read[:1], token))[0]
     many = rows_at_once(rows)  # number of examples per batch; a batch contains all path points of its examples
     found = [
-        integrated_gradients(_After(module, embedding, part), embedded, goal, baseline=start, path_points=path_points)
+        integrated_gradients(
+            _AfterEmbedding(module, embedding, part), embedded, goal, baseline=start, path_points=path_points
+        )
         for part, embedded, goal in zip(read.split(many), rows.split(many), which.split(many), strict=True)
     ]
     values = torch.cat([part.values.sum(2) for part in found])  # (1)
@@ -69,7 +71,7 @@ def token_attribution(
     return Attribution(values, which, "integrated gradients of tokens", missed)
 
 
-class _After(nn.Module):
+class _AfterEmbedding(nn.Module):
     """The part of a network after its embedding: takes embedded tokens and returns the network's output."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, tokens: Tensor) -> None:

@@ -88,7 +88,7 @@ def discover_implicit(
     columns = np.stack([term_values(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]
     check_columns(columns, [term.name for term in terms])
     blocks = block_numbers((len(columns),), (min(16, len(columns)),))
-    ways = _ways(data, columns, terms, blocks, selection or TermSelection())
+    ways = _regressions_by_left_side(data, columns, terms, blocks, selection or TermSelection())
     if not ways:
         fix = "Raise degree, or sample more finely"
         raise InputError("no product with a derivative is explained by the others", accepted="a law", fix=fix)
@@ -96,7 +96,7 @@ def discover_implicit(
     return fit(target, system, [(term,) for term in rest], selection or TermSelection())
 
 
-def _ways(
+def _regressions_by_left_side(
     data: GridData, columns: np.ndarray, terms: Sequence[Term], blocks: np.ndarray, selection: TermSelection
 ) -> list[tuple[float, RegressionSystem, list[Term], str]]:
     """Tries each term as the left side of an implicit equation; returns each regression with its selection

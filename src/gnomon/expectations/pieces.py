@@ -143,7 +143,7 @@ def find(function: Elementwise, least: float, reach: float) -> Pieces:
     edges = torch.cat([-ladder.flip(0), ladder.new_zeros(1), ladder])
     size = Size.of(function, edges, least / 4)
     edges, corner = _mark_corners(function, _halve(function, edges, size), size)
-    edges, corner = _apart(*_join(function, edges, corner, size, 2 * least))
+    edges, corner = _without_duplicate_edges(*_merge_pieces(function, edges, corner, size, 2 * least))
     cuts, width, jump = _classify(function, edges, corner, size)
     values = function(samples(edges[:-1], edges[1:]))
     level = torch.where((values == values[:, :1]).all(1), values[:, 0], torch.nan)
@@ -199,7 +199,9 @@ def _mark_corners(function: Elementwise, edges: Tensor, size: Size) -> tuple[Ten
     return edges, order >= int(stay.sum())
 
 
-def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float) -> tuple[Tensor, Tensor]:
+def _merge_pieces(
+    function: Elementwise, edges: Tensor, corner: Tensor, size: Size, center: float
+) -> tuple[Tensor, Tensor]:
     """Removes edges between pieces (except kinks and jumps) if one polynomial fits the function on both sides.
 
     But for those within ``center``, no interval spans more than a factor LONG: so it is measured by its own size.
@@ -220,7 +222,7 @@ def _join(function: Elementwise, edges: Tensor, corner: Tensor, size: Size, cent
     return edges, corner
 
 
-def _apart(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
+def _without_duplicate_edges(edges: Tensor, corner: Tensor) -> tuple[Tensor, Tensor]:
     """Removes edges between pieces that lie so close to a kink or jump that only rounding separates them."""
     close = edges.diff() <= EQUAL_EDGE_SHARE * torch.maximum(edges[1:].abs(), edges[:-1].abs())
     first = close & corner[1:] & ~corner[:-1]

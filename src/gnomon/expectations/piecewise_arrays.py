@@ -128,9 +128,9 @@ def _integrals_at_once(
     one batch.
     """
     end, slope = grid[-1], np.where(t == 0.0, 1e-300, t)
-    cuts = [_near(f.edges, -end * s.max(), end * s.max()) / s[:, None]]
+    cuts = [_edges_between(f.edges, -end * s.max(), end * s.max()) / s[:, None]]
     reach = end * np.abs(t).max()
-    cuts.append((_near(h.edges, m.min() - reach, m.max() + reach) - m[:, None]) / slope[:, None])
+    cuts.append((_edges_between(h.edges, m.min() - reach, m.max() + reach) - m[:, None]) / slope[:, None])
     marks = np.concatenate([np.broadcast_to(grid, (len(s), len(grid))), *cuts], 1)
     marks = np.sort(np.clip(marks, grid[0], end), 1)
     q, place = np.nonzero(marks[:, 1:] > marks[:, :-1])
@@ -147,7 +147,7 @@ def _integrals_at_once(
     return np.bincount(q, (value @ rule[1]) * half, len(s))  # (1)
 
 
-def _near(edges: np.ndarray, low: float, high: float) -> np.ndarray:
+def _edges_between(edges: np.ndarray, low: float, high: float) -> np.ndarray:
     """Returns the edges between a function's polynomial pieces that lie between two positions, without the
     outer ends.
     """

@@ -249,7 +249,7 @@ def _probability(slices, weight, active, value):
 
 @njit(**INNER)
 def _moments(rho, sign, wedge, x, tail, slices, w, value):
-    """Adds the weighted moments of two Gaussian variables beyond the kinks of their functions.
+    """Adds weighted expectations of products of two Gaussian variables, restricted to values beyond two kinks.
 
     See equations (2) to (4) of the module docstring.
     """

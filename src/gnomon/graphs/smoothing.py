@@ -179,7 +179,7 @@ def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
         found = "no layer returns node features"
         raise InputError(found, accepted="layers on (nodes, channels)", fix="Pass a graph network")
     graphs = [adjacency(g, nodes=shape[-1]) for g in ([graph] if len(shape) == 1 else list(graph))]
-    spaces = [_alike(a) for a in graphs]
+    spaces = [_fully_smoothed_basis(a) for a in graphs]
     gaps = []
     for _, h in seen:
         each = h.double().cpu().reshape(len(graphs), shape[-1], -1)
@@ -197,7 +197,7 @@ def _watch(name: str, shape: torch.Size, met: list[tuple[str, Tensor, bool]]) ->
     return hook
 
 
-def _alike(a: Tensor) -> Tensor:
+def _fully_smoothed_basis(a: Tensor) -> Tensor:
     """Returns an orthonormal basis of the node features that graph convolutions leave unchanged (fully smoothed)."""
     together = ~torch.isinf(distances(a))
     columns = []

@@ -33,7 +33,7 @@ def statistics(plan: LimitPlan, data: Features) -> Statistics:
             found.append(None)
             continue
         inputs = [_form(plan, j, own[j], w, plan.own[j], 1) for j, w in zip(step.inputs, rule.watches(), strict=True)]
-        measured = _beside(rule.measure(tuple(inputs)), rule.features(tuple(data[j] for j in step.inputs)))
+        measured = _join_statistics(rule.measure(tuple(inputs)), rule.features(tuple(data[j] for j in step.inputs)))
         found.append(measured)
         if form is None:
             own.append(None)
@@ -99,7 +99,7 @@ def walk(
         yield made
 
 
-def _beside(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
+def _join_statistics(measured: Tensor | None, data: Tensor | None) -> Tensor | None:
     """Joins two tables of statistics per point, one measured and one from the data, column by column; either may be
     None.
     """

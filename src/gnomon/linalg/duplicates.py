@@ -31,7 +31,7 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
     for place, leader in enumerate(order):
         if leader in taken:
             continue
-        near = _near(order, shadows, place, reaches[leader], taken)
+        near = _close_rows(order, shadows, place, reaches[leader], taken)
         if not near:
             continue
         close = (matrix[near] - matrix[leader]).abs().amax(1) <= tolerance * sizes[leader]
@@ -42,8 +42,8 @@ def duplicate_rows(matrix: Tensor, tolerance: float) -> tuple[tuple[int, ...], .
     return tuple(sorted(groups))
 
 
-def _near(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
-    """Returns rows not yet in a group whose random projection is at most ``reach`` above the projection of one row."""
+def _close_rows(order: list[int], shadows: list[float], place: int, reach: float, taken: set[int]) -> list[int]:
+    """Returns rows that may equal a given row: rows without a group whose random projection is close to the row's."""
     near = []
     for row in order[place + 1 :]:
         if shadows[row] - shadows[order[place]] > reach:

@@ -168,12 +168,12 @@ def tridiagonal(
     >>> [round(abs(v), 4) for v in (q @ torch.tensor([[2.0, 1.0], [1.0, 2.0]]) @ q.T).flatten().tolist()]
     [1.0, 0.0, 0.0, 3.0]
     """
-    space = _Space(operator, start)
+    space = _KrylovSpace(operator, start)
     space.extend(steps)
     return space.alpha, space.beta, space.basis.T
 
 
-class _Space:
+class _KrylovSpace:
     """The Krylov space of an operator: an orthonormal basis that grows by one vector per product with the operator."""
 
     def __init__(self, operator: AbstractOperator, start: Tensor) -> None:
@@ -215,15 +215,15 @@ class _Space:
         w = w - alpha * v  # (1)
         if j:
             w.sub_(self.basis[j - 1], alpha=float(self._beta[-1]))
-        w = _without(w, self.basis[: j + 1])  # A second pass removes the rounding errors of the first one.
+        w = _orthogonal_part(w, self.basis[: j + 1])  # A second pass removes the rounding errors of the first one.
         self._beta.append(w.norm())
         self._scale = torch.maximum(self._scale, self._alpha[-1].abs() + self._beta[-1])
         if self._beta[-1] <= self._scale * torch.finfo(w.dtype).eps * size**0.5:
             self._beta[-1] = torch.zeros_like(self._beta[-1])
-            w = self._fresh(v, j + 1)
+            w = self._random_orthogonal_vector(v, j + 1)
         self._next = w / w.norm() if j + 1 < size else torch.zeros_like(w)
 
-    def _fresh(self, like: Tensor, known: int) -> Tensor:
+    def _random_orthogonal_vector(self, like: Tensor, known: int) -> Tensor:
         """Returns a random vector orthogonal to the first ``known`` rows of the basis; zero if they span the whole
         space."""
         w = torch.zeros_like(like)
@@ -231,11 +231,11 @@ class _Space:
         while known < len(like) and not w.norm() > MIN_NEW_NORM:
             w = torch.randn(len(like), generator=self._generator).to(like)
             for _ in range(2):  # The second pass removes the rounding errors of the first one.
-                w = _without(w, self.basis[:known])
+                w = _orthogonal_part(w, self.basis[:known])
         return w
 
 
-def _without(w: Tensor, basis: Tensor) -> Tensor:
+def _orthogonal_part(w: Tensor, basis: Tensor) -> Tensor:
     """Returns the vector w minus its projection on the orthonormal rows of the basis."""
     return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
@@ -267,7 +267,7 @@ def top_eigenpairs(
         accepted = f"at most {operator.size}, the size of the operator"
         raise out_of_range("k", accepted, k)
     most = _room(operator, k)
-    space = _Space(operator, _normal(operator, seed))
+    space = _KrylovSpace(operator, _normal(operator, seed))
     first = max(steps, k) if steps is not None else 2 * k + 10 if accuracy is None else k + 1
     m = min(operator.size, most, first)
     while True:

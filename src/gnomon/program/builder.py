@@ -85,9 +85,7 @@ class Builder:
         return Random(len(self.steps) - 1, layout)
 
     def account(self, path: str, where: str) -> None:
-        """Records that a parameter is used at ``where``; raises an error for a second use, because the theory excludes
-        sharing.
-        """
+        """Records that a parameter is used at ``where``; raises an error if it was used before (shared weights)."""
         owner, _, own_name = path.rpartition(".")
         named = []
         # Names are checked first, because reading a parametrized weight, such as spectral norm, would run a power
@@ -120,8 +118,8 @@ class Builder:
         return f"read({type(self.root).__name__})"
 
     def refuse(self, call: Call, found: str, hypothesis: str, fix: str) -> NoLimitError:
-        """Returns the error for a layer that has no closed-form infinite-width limit, with the violated assumption and
-        a fix.
+        """Returns the error for a layer without closed-form infinite-width limit, with the violated assumption and a
+        fix.
         """
         return NoLimitError(f"'{call.where}' ({call.name}) {found}", reason=hypothesis, fix=f"{fix}, {MONTE_CARLO}")
 
@@ -141,9 +139,7 @@ class Builder:
         window: ConvolutionWindow | None = None,
         layout: lay.Layout | None = None,
     ) -> Random:
-        """Adds a program step that makes data the input of a layer with weights: channels at dimension ``channel``, or
-        patches.
-        """
+        """Adds a program step that makes data the input of a layer with weights, as channels or as patches."""
         key = (value.node, channel, window)
         layout = layout or lay.standard(value.shape, channel)
         if key not in self.inputs:
@@ -227,9 +223,7 @@ class Builder:
         return replace(value, source=moved.source, layout=layout)
 
     def combine(self, terms: list[tuple[float, Random]], call: Call) -> Random:
-        """Adds a program step that sums branches: repeated branches are merged, and different branches must be
-        uncorrelated.
-        """
+        """Adds a program step that sums branches; equal branches are merged, different ones must be uncorrelated."""
         total: dict[int, float] = {}
         for coefficient, value in terms:
             step = self.steps[value.source]

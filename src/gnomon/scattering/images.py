@@ -113,7 +113,7 @@ def wavelet_spectra_2d(grid: tuple[int, int], J: int, L: int) -> list[np.ndarray
 
 
 def _low(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Returns the low frequencies of a spectrum, as many as a smaller grid has."""
+    """Cuts a spectrum to the lowest frequencies, as many as a smaller grid has."""
     if spectrum.shape == size:
         return spectrum
     kept = [np.r_[0 : m // 2, n - m // 2 : n] for n, m in zip(spectrum.shape, size, strict=True)]

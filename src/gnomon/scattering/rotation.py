@@ -56,7 +56,9 @@ def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -
 
 
 def _angular(L: int) -> Tensor:
-    """Returns the Fourier spectra of the average and of the wavelets over the 2 L angles of a full turn."""
+    """Returns Fourier transforms of wavelets and of an average that act along 2 L rotation angles instead of
+    positions.
+    """
     return WaveletTransform((2 * L).bit_length() - 2, 2 * L).spectra
 
 

@@ -65,7 +65,8 @@ class GroupAction:
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> GroupAction:
-    """Builds a group of transformations from your own functions, by name; a flow (x, t) also allows Lie derivatives.
+    """Builds a group of transformations from your own functions, by name; with a flow (x, t), derivatives can be
+    measured.
 
     >>> action({"negative": lambda x: -x}).labels
     ('negative',)

@@ -153,7 +153,8 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
 
 @names_call
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
-    """Returns the nearest matrix lambda I + gamma 1 1^T to a weight, as lambda, gamma and the relative distance.
+    """Returns lambda, gamma and the distance of the permutation-equivariant matrix lambda I + gamma 1 1^T nearest to a
+    weight.
 
     See equation (2) of the module docstring.
     Hypotheses: a square weight on a set of n things.

@@ -34,35 +34,29 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after the activation phi: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
 
     @abstractmethod
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for Gaussian u, v; at corners of the activation phi, phi' has the value that torch
-        uses.
+        """Returns the factor by which the activation phi multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u,
+        v.
         """
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for Gaussian u, v; override this method if both
-        share work.
-        """
+        """Returns `dual` and `dual_derivative` of the activation together; override this method if both share work."""
         return self.dual(a, b, c), self.dual_derivative(a, b, c)
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the activation phi and Gaussian u, v, which a trainable gain adds to the
-        NTK.
-        """
+        """Returns what a trained gain adds to the tangent kernel after the activation phi: E[u phi'(u) v phi'(v)]."""
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[phi(u)] of the activation phi for a Gaussian u with mean zero and variance a."""
+        """Returns the mean output of the activation for a Gaussian input with mean zero and variance a."""
 
     @abstractmethod
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[phi(u)^2] of the activation phi for a Gaussian u with mean zero and
-        variance a.
-        """
+        """Returns the mean squared output of the activation for a Gaussian input with mean zero and variance a."""
 
 
 def determinant(a: Variance, b: Variance, c: Covariance) -> Covariance:

@@ -32,21 +32,23 @@ class Erf(AbstractDual):
     """
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = erf: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return torch.atan(2 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt()) * (2 / pi)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the factor by which phi = erf multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() * (4 / pi)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = erf and Gaussian u, v with variances a, b and covariance c."""
+        """Returns what a trained gain adds to the tangent kernel after phi = erf: E[u phi'(u) v phi'(v)], Gaussian u,
+        v.
+        """
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3 * c * (4 / pi)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[erf(u)] for a Gaussian u with mean zero, which is 0 because erf is odd."""
+        """Returns the mean output of erf for a Gaussian input with mean zero and variance a: 0, because erf is odd."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = erf and a Gaussian u with variance a."""
+        """Returns the mean squared output of erf for a Gaussian input with mean zero and variance a."""
         return self.dual(a, a, a)

@@ -33,23 +33,27 @@ class Exp(AbstractDual):
     """The activation phi = exp: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = exp: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = exp and Gaussian u, v; equals E[phi(u) phi(v)] because phi' = phi."""
+        """Returns the factor by which phi = exp multiplies tangent kernels, E[phi'(u) phi'(v)]: E[phi(u) phi(v)],
+        because exp is its own derivative.
+        """
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = exp and Gaussian u, v with variances a, b and covariance c."""
+        """Returns what a trained gain adds to the tangent kernel after phi = exp: E[u phi'(u) v phi'(v)], Gaussian u,
+        v.
+        """
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[exp(u)] = exp(a / 2) for a Gaussian u with mean zero and variance a."""
+        """Returns the mean output of exp for a Gaussian input with mean zero and variance a: exp(a / 2)."""
         return _finite(torch.exp(a / 2))
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[exp(u)^2] = exp(2 a) for a Gaussian u with mean zero and variance a."""
+        """Returns the mean squared output of exp for a Gaussian input with mean zero and variance a: exp(2 a)."""
         return self.dual(a, a, a)
 
 
@@ -58,29 +62,31 @@ class GaussianBump(AbstractDual):
     """The activation phi(x) = exp(-x^2): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after the Gaussian bump phi: E[phi(u) phi(v)] for Gaussian u, v with
+        covariance c.
+        """
         return determinant(2 * a, 2 * b, 2 * c).rsqrt()  # (3)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and
-        covariance c.
+        """Returns the factor by which the Gaussian bump phi multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian
+        u, v.
         """
         return 4 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3  # (4)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the Gaussian bump phi and Gaussian u, v with variances a, b and covariance
-        c.
+        """Returns what a trained gain adds to the tangent kernel after the Gaussian bump phi: E[u phi'(u) v phi'(v)],
+        Gaussian u, v.
         """
         gap = 2 * (a * b - c * c)
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[exp(-u^2)] = (1 + 2 a)^(-1/2) for a Gaussian u with mean zero and variance a."""
+        """Returns the mean output of exp(-x^2) for a Gaussian input with mean zero and variance a: (1 + 2 a)^(-1/2)."""
         return (1 + 2 * a).rsqrt()
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[exp(-u^2)^2] = (1 + 4 a)^(-1/2) for a Gaussian u with mean zero and
-        variance a.
+        """Returns the mean squared output of exp(-x^2) for a Gaussian input with mean zero and variance a: (1 + 4
+        a)^(-1/2).
         """
         return self.dual(a, a, a)
 

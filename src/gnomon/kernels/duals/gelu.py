@@ -33,17 +33,19 @@ class GELU(AbstractDual):
     """
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = GELU: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         _, p, q = _parts(a, b, c)
         return c * q + p * (a * b + c * c * (1 / (1 + a) + 1 / (1 + b) - 1))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the factor by which phi = GELU multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
         d, p, q = _parts(a, b, c)
         return q + c * p * (1 / (1 + a) + 1 / (1 + b) + 1 / d)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = GELU and Gaussian u, v with variances a, b and covariance c."""
+        """Returns what a trained gain adds to the tangent kernel after phi = GELU: E[u phi'(u) v phi'(v)], Gaussian u,
+        v.
+        """
         d, p, _ = _parts(a, b, c)
         square = c * c
         gap = a * b - square
@@ -51,11 +53,11 @@ class GELU(AbstractDual):
         return self.dual(a, b, c) + _mix(a, b, square, d, p) + _mix(b, a, square, d, p) + narrow  # (4)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = GELU and a Gaussian u with variance a."""
+        """Returns the mean output of GELU for a Gaussian input with mean zero and variance a."""
         return a * (2 * pi * (1 + a)).rsqrt()  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = GELU and a Gaussian u with variance a."""
+        """Returns the mean squared output of GELU for a Gaussian input with mean zero and variance a."""
         return self.dual(a, a, a)
 
 

@@ -25,23 +25,25 @@ class Identity(AbstractDual):
     """The activation phi(x) = x: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u v] = c for Gaussian u, v with covariance c, the expectation E[phi(u) phi(v)] of the identity
-        phi(x) = x.
-        """
+        """Returns the kernel entry after the identity phi: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return c + torch.zeros_like(a * b)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the identity phi(x) = x, which is one because phi' = 1."""
+        """Returns the factor by which the identity phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 1."""
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the identity phi(x) = x, which is the covariance of u and v."""
+        """Returns what a trained gain adds to the tangent kernel after the identity phi, E[u phi'(u) v phi'(v)]: the
+        covariance of u and v.
+        """
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean of a Gaussian u with mean zero after the identity, which is 0."""
+        """Returns the mean output of the identity for a Gaussian input with mean zero and variance a: 0."""
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[u^2] of a centered Gaussian u after the identity, which is its variance a."""
+        """Returns the mean squared output of the identity for a Gaussian input with mean zero and variance a: the
+        variance a itself.
+        """
         return a.clone()

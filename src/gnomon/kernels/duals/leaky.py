@@ -36,34 +36,38 @@ class LeakyReLU(AbstractDual):
     slope: float
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = leaky ReLU and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = leaky ReLU: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = leaky ReLU and Gaussian u, v; if a variance is zero, phi'(0) is as in
-        torch.
+        """Returns the factor by which phi = leaky ReLU multiplies tangent kernels, E[phi'(u) phi'(v)]: for Gaussian u,
+        v; if a variance is zero, phi'(0) is as in torch.
         """
         return self._derivative(a, b, angle(cosine(a, b, c)))
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for phi = leaky ReLU, both from the angle between u and v."""
+        """Returns E[phi(u) phi(v)] (kernel entry) and E[phi'(u) phi'(v)] after leaky ReLU, from the angle between u and
+        v.
+        """
         odd, even = self._weights()
         p = norm_and_angle(a, b, c)
         folded = (2 / pi) * (p.sine + (pi / 2 - p.angle) * p.cosine)
         return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = leaky ReLU, which equals E[phi(u) phi(v)] because u phi'(u) =
-        phi(u).
+        """Returns what a trained gain adds to the tangent kernel after phi = leaky ReLU, E[u phi'(u) v phi'(v)]:
+        E[phi(u) phi(v)], because u phi'(u) = phi(u).
         """
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = leaky ReLU and a Gaussian u with variance a."""
+        """Returns the mean output of leaky ReLU for a Gaussian input with mean zero and variance a."""
         return sqrt_with_zero_gradient(a) * ((1 - self.slope) / (2 * pi) ** 0.5)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = leaky ReLU and a Gaussian u with variance a, which is a (1 + slope^2) / 2."""
+        """Returns the mean squared output of leaky ReLU for a Gaussian input with mean zero and variance a: a (1 +
+        slope^2) / 2.
+        """
         odd, even = self._weights()
         return a * (odd + even)
 
@@ -72,7 +76,9 @@ class LeakyReLU(AbstractDual):
         return ((1 + self.slope) / 2) ** 2, ((1 - self.slope) / 2) ** 2
 
     def _derivative(self, a: Variance, b: Variance, t: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = leaky ReLU from the angle t between the Gaussian variables u and v."""
+        """Returns the factor E[phi'(u) phi'(v)] by which phi = leaky ReLU multiplies tangent kernels, from the angle
+        between u and v.
+        """
         odd, even = self._weights()
         still = self._mean_derivative(a) * self._mean_derivative(b)
         return where_both_positive(a, b, odd + even * (1 - t * (2 / pi)), still)  # (2)

@@ -36,25 +36,27 @@ class Polynomial(AbstractDual):
     coefficients: tuple[float, ...]
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after a polynomial phi: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return _dual(self.coefficients, a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the factor by which a polynomial phi multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u,
+        v.
+        """
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients))[1:], a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the polynomial phi and Gaussian u, v with variances a, b and
-        covariance c.
+        """Returns what a trained gain adds to the tangent kernel after a polynomial phi: E[u phi'(u) v phi'(v)],
+        Gaussian u, v.
         """
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients)), a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for the polynomial phi and a Gaussian u with variance a."""
+        """Returns the mean output of a polynomial for a Gaussian input with mean zero and variance a."""
         return _projection(self.coefficients, 0, a)  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for the polynomial phi and a Gaussian u with variance a."""
+        """Returns the mean squared output of a polynomial for a Gaussian input with mean zero and variance a."""
         return self.dual(a, a, a)
 
 

@@ -48,20 +48,20 @@ class Quadrature(AbstractDual):
         object.__setattr__(self, "_moments", Moments(self.function))
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for an elementwise function phi and Gaussian u, v with variances a, b and covariance
-        c.
+        """Returns the kernel entry after an elementwise function phi: E[phi(u) phi(v)] for Gaussian u, v with
+        covariance c.
         """
         return self._moments.product(a, b, c)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for an elementwise function phi and Gaussian u, v with variances a, b and
-        covariance c.
+        """Returns the factor by which an elementwise function phi multiplies tangent kernels: E[phi'(u) phi'(v)] for
+        Gaussian u, v.
         """
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for an elementwise function phi and Gaussian u, v with variances a, b,
-        covariance c.
+        """Returns what a trained gain adds to the tangent kernel after an elementwise function phi: E[u phi'(u) v
+        phi'(v)], Gaussian u, v.
         """
         return self._moments.gain_product(a, b, c)
 
@@ -72,11 +72,11 @@ class Quadrature(AbstractDual):
         return self._moments.corners(a)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[phi(u)] of an elementwise function phi for a Gaussian u with mean zero and variance a."""
+        """Returns the mean output of an elementwise function for a Gaussian input with mean zero and variance a."""
         return self._moments.mean(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[phi(u)^2] of an elementwise function phi for a Gaussian u with variance a, as one
+        """Returns the mean squared output of a function for a Gaussian input with mean zero and variance a, by one
         integral.
         """
         return self._moments.square(a)

@@ -30,28 +30,32 @@ class ReLU(AbstractDual):
     """The activation phi(x) = max(0, x): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi = ReLU and Gaussian u, v (arc-cosine kernel of degree one)."""
+        """Returns the kernel entry after phi = ReLU: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi = ReLU and Gaussian u, v (arc-cosine kernel of degree zero)."""
+        """Returns the factor by which phi = ReLU multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
         return where_both_positive(a, b, (pi - angle(cosine(a, b, c))) / (2 * pi), torch.zeros(()).to(a))  # (2)
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
-        """Returns E[phi(u) phi(v)] and E[phi'(u) phi'(v)] for phi = ReLU, both from the angle between u and v."""
+        """Returns E[phi(u) phi(v)] (kernel entry) and E[phi'(u) phi'(v)] after ReLU, both from the angle between u and
+        v.
+        """
         p = norm_and_angle(a, b, c)
         slope = (pi - p.angle).mul_(1 / (2 * pi))
         dual = torch.addcmul(p.sine * (1 / (2 * pi)), slope, p.cosine).mul_(p.norm)  # (1)
         return dual, where_both_positive(a, b, slope, torch.zeros(()).to(a))  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi = ReLU, which equals E[phi(u) phi(v)] because u phi'(u) = phi(u)."""
+        """Returns what a trained gain adds to the tangent kernel after phi = ReLU, E[u phi'(u) v phi'(v)]: E[phi(u)
+        phi(v)], because u phi'(u) = phi(u).
+        """
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns E[phi(u)] for phi = ReLU and a Gaussian u with variance a."""
+        """Returns the mean output of ReLU for a Gaussian input with mean zero and variance a."""
         return sqrt_with_zero_gradient(a) / (2 * pi) ** 0.5  # (3)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi = ReLU and a Gaussian u with variance a, which is a / 2."""
+        """Returns the mean squared output of ReLU for a Gaussian input with mean zero and variance a: a / 2."""
         return a / 2

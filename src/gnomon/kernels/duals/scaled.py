@@ -37,7 +37,9 @@ class Scaled(AbstractDual):
     shift: float = 0.0
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and Gaussian u, v."""
+        """Returns the kernel entry after the scaled activation phi: E[phi(u) phi(v)] for Gaussian u, v with covariance
+        c.
+        """
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.dual(s * a, s * b, s * c)
         if self.shift:
@@ -46,26 +48,26 @@ class Scaled(AbstractDual):
         return value  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and Gaussian u, v."""
+        """Returns the factor by which the scaled activation phi multiplies tangent kernels: E[phi'(u) phi'(v)] for
+        Gaussian u, v.
+        """
         s = self.inner_scale**2
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for phi(x) = outer_scale * inner(inner_scale * x) + shift and
-        Gaussian u, v.
+        """Returns what a trained gain adds to the tangent kernel after the scaled activation phi: E[u phi'(u) v
+        phi'(v)], Gaussian u, v.
         """
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[phi(u)] of phi(x) = outer_scale * inner(inner_scale * x) + shift for a Gaussian u with
-        variance a.
-        """
+        """Returns the mean output of the scaled activation for a Gaussian input with mean zero and variance a."""
         return self.outer_scale * self.inner.mean(self.inner_scale**2 * a) + self.shift  # (4)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns E[phi(u)^2] for phi(x) = outer_scale * inner(inner_scale * x) + shift and a Gaussian u with variance
-        a.
+        """Returns the mean squared output of the scaled activation for a Gaussian input with mean zero and
+        variance a.
         """
         s = self.inner_scale**2
         value = self.outer_scale**2 * self.inner.variance(s * a)

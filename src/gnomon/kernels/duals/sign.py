@@ -31,26 +31,34 @@ class Sign(AbstractDual):
     """The sign function phi, which is -1, 0 or 1: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the sign function phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after the sign function phi: E[phi(u) phi(v)] for Gaussian u, v with
+        covariance c.
+        """
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the sign function phi, which is 0 because phi is constant except at zero."""
+        """Returns the factor by which the sign function phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 0, because
+        its slope is 0 except at zero.
+        """
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the sign function phi, which is 0 because phi is constant except at
-        zero.
+        """Returns what a trained gain adds to the tangent kernel after the sign function phi, E[u phi'(u) v phi'(v)]:
+        0.
         """
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[sign(u)] for a Gaussian u with mean zero, which is 0 because the sign function is odd."""
+        """Returns the mean output of the sign function for a Gaussian input with mean zero and variance a: 0, because
+        the function is odd.
+        """
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[sign(u)^2] for a Gaussian u with variance a: 1, or 0 if the variance is zero."""
+        """Returns the mean squared output of the sign function for a Gaussian input with mean zero and variance a: 1,
+        or 0 if a = 0.
+        """
         return (a > 0).to(a.dtype)
 
 
@@ -59,28 +67,32 @@ class Heaviside(AbstractDual):
     """The step function phi (1 if x > 0, else 0): its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the step function phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after the step function phi: E[phi(u) phi(v)] for Gaussian u, v with
+        covariance c.
+        """
         t = angle(cosine(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the step function phi, which is 0 because phi is constant except at zero."""
+        """Returns the factor by which the step function phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 0, because
+        its slope is 0 except at zero.
+        """
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the step function phi, which is 0 because phi is constant except at
-        zero.
+        """Returns what a trained gain adds to the tangent kernel after the step function phi, E[u phi'(u) v phi'(v)]:
+        0.
         """
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean of the step function (1 if u > 0, else 0) for a Gaussian u with variance a: 1/2, or 0 if a =
-        0.
+        """Returns the mean output of the step function for a Gaussian input with mean zero and variance a: 1/2, or 0 if
+        a = 0.
         """
         return (a > 0).to(a.dtype) / 2
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment of the step function (1 if u > 0, else 0) for a Gaussian u with variance a: 1/2, or
-        0 if a = 0.
+        """Returns the mean squared output of the step function for a Gaussian input with mean zero and variance a: 1/2,
+        or 0 if a = 0.
         """
         return (a > 0).to(a.dtype) / 2

@@ -28,24 +28,28 @@ class Sin(AbstractDual):
     """The activation phi = sin: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = sine: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return _sinh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the factor by which phi = sine multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
         return _cosh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the sine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns what a trained gain adds to the tangent kernel after phi = sine: E[u phi'(u) v phi'(v)], Gaussian u,
+        v.
+        """
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[sin(u)] for a Gaussian u with mean zero, which is 0 because sine is odd."""
+        """Returns the mean output of sine for a Gaussian input with mean zero and variance a: 0, because sine
+        is odd.
+        """
         return torch.zeros_like(a)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[sin(u)^2] = (1 - exp(-2 a)) / 2 for a Gaussian u with mean zero and
-        variance a.
+        """Returns the mean squared output of sine for a Gaussian input with mean zero and variance a: (1 - exp(-2 a)) /
+        2.
         """
         return self.dual(a, a, a)
 
@@ -55,24 +59,26 @@ class Cos(AbstractDual):
     """The activation phi = cos: its expectations such as E[phi(u) phi(v)] for Gaussian u and v."""
 
     def dual(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi(u) phi(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the kernel entry after phi = cosine: E[phi(u) phi(v)] for Gaussian u, v with covariance c."""
         return _cosh(a, b, c)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[phi'(u) phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns the factor by which phi = cosine multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
         return _sinh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns E[u phi'(u) v phi'(v)] for the cosine phi and Gaussian u, v with variances a, b and covariance c."""
+        """Returns what a trained gain adds to the tangent kernel after phi = cosine: E[u phi'(u) v phi'(v)], Gaussian
+        u, v.
+        """
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean E[cos(u)] = exp(-a / 2) for a Gaussian u with mean zero and variance a."""
+        """Returns the mean output of cosine for a Gaussian input with mean zero and variance a: exp(-a / 2)."""
         return torch.exp(-a / 2)
 
     def variance(self, a: Variance) -> Variance:
-        """Returns the second moment E[cos(u)^2] = (1 + exp(-2 a)) / 2 for a Gaussian u with mean zero and
-        variance a.
+        """Returns the mean squared output of cosine for a Gaussian input with mean zero and variance a: (1 + exp(-2 a))
+        / 2.
         """
         return self.dual(a, a, a)
 

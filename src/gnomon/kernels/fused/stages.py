@@ -81,7 +81,7 @@ def cut_into_stages(plan: LimitPlan) -> Stages | None:
     wraps = _wraps(plan)
     if wraps is None or _grows(plan):
         return None
-    maker = _Maker(plan)
+    maker = _StageBuilder(plan)
     for i in range(len(steps)):
         if not maker.add(i):
             return None
@@ -123,7 +123,7 @@ def grid_of(shape: tuple[int, ...]) -> Grid:
     return (1, 1, *shape)[-2], (1, 1, *shape)[-1]
 
 
-class _Maker:
+class _StageBuilder:
     """Divides a network into stages of compiled loops; ``value`` holds the place of each layer's result."""
 
     def __init__(self, plan: LimitPlan) -> None:

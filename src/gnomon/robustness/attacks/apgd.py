@@ -150,7 +150,7 @@ def ascend(
     s = _ApgdState(torch.arange(n), x, y, y if target is None else target, start, start, start, gradient, gradient,
                value, value, torch.full((n,), 2 * threat.eps).to(x), torch.zeros(n).to(x), value,
                torch.zeros(n, dtype=torch.bool))  # fmt: skip
-    _leave(s, found, right)
+    _remove_misclassified(s, found, right)
     checkpoints, last = set(_checkpoints(steps)), 0
     for k in with_progress_bar(range(1, steps + 1), "steps of the attack"):
         if not len(s.index):
@@ -164,7 +164,7 @@ def ascend(
         s.best = torch.where(broadcast_per_example(better, s.z), s.z, s.best)
         s.best_gradient = torch.where(broadcast_per_example(better, s.z), s.gradient, s.best_gradient)
         s.best_value = torch.maximum(value, s.best_value)
-        _leave(s, found, right)
+        _remove_misclassified(s, found, right)
         if k in checkpoints and len(s.index):
             _adapt(s, k - last)
             last = k
@@ -172,7 +172,7 @@ def ascend(
     return found
 
 
-def _leave(s: _ApgdState, found: Tensor, right: Tensor) -> None:
+def _remove_misclassified(s: _ApgdState, found: Tensor, right: Tensor) -> None:
     """Stores the misclassified points that the attack found and removes their examples from the search."""
     if not bool(right.all()):
         found[s.index[~right]] = s.z[~right]

@@ -174,13 +174,13 @@ def linear_bounds(
         boxes.append(box)
         if number in used and step.kind != "input":
             last = number == len(graph.steps) - 1
-            units = _open(graph, boxes, number, last=last)
+            units = _undecided_units(graph, boxes, number, last=last)
             if len(units) <= max_linear_units or last:
                 boxes[number] = _tighten(graph, region, boxes, number, units)
     return boxes
 
 
-def _open(graph: PiecewiseLinearGraph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
+def _undecided_units(graph: PiecewiseLinearGraph, boxes: list[Box], number: int, *, last: bool) -> Tensor:
     """Returns the indices of units that need linear bounds, such as ReLU inputs that intervals leave undecided in
     sign.
     """

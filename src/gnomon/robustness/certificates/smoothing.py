@@ -73,7 +73,7 @@ class SmoothedRadii(Result):
 def smoothed_radius(
     module: nn.Module, data: Any, *, sigma: float = 0.25, draws: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> SmoothedRadii:
-    """Returns a radius around each example within which the majority vote under noise does not change, with confidence.
+    """Returns a radius around each example within which the majority vote under noise does not change, at a confidence.
 
     Hypotheses: any classifier of one input tensor; the statement is on the vote, and holds for each example with the
     stated confidence over the draws.

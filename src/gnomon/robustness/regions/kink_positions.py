@@ -38,30 +38,30 @@ def kink_positions(graph: PiecewiseLinearGraph, values: Tensor, t: Tensor, size:
     readers = {
         i: max((j for j, s in enumerate(graph.steps) if i in s.inputs), default=0) for i in range(len(graph.steps))
     }
-    yield from _from(graph, readers, {0: values}, t, 1, size)
+    yield from _kinks_from_step(graph, readers, {0: values}, t, 1, size)
 
 
-def _from(
+def _kinks_from_step(
     graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, t: Tensor, start: int, size: int
 ) -> Iterator[Tensor]:
     """Yields the positions on a segment at which one of the layers from number ``start`` on changes its slope."""
     for number in range(start, len(graph.steps)):
         step = graph.steps[number]
         if step.kind in ("relu", "max"):
-            t, piece, share = _more(t, *zero_crossings(sign_deciding_values(step, live[step.inputs[0]])))
+            t, piece, share = _merge_positions(t, *zero_crossings(sign_deciding_values(step, live[step.inputs[0]])))
             if len(t) > size:
                 for first in range(0, len(t) - 1, size - 1):
                     part = slice(first, first + size)
                     here = {i: _between(v, piece[part], share[part]) for i, v in live.items()}
-                    here = _after(graph, readers, here, number)
-                    yield from _from(graph, readers, here, t[part], number + 1, size)
+                    here = _run_step(graph, readers, here, number)
+                    yield from _kinks_from_step(graph, readers, here, t[part], number + 1, size)
                 return
             live = {i: _between(v, piece, share) for i, v in live.items()}
-        live = _after(graph, readers, live, number)
+        live = _run_step(graph, readers, live, number)
     yield t
 
 
-def _more(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _merge_positions(t: Tensor, piece: Tensor, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Merges old and new positions on the segment in increasing order, with weights to interpolate values at them.
 
     See equation (1) of the module docstring.
@@ -81,7 +81,7 @@ def _between(values: Tensor, piece: Tensor, share: Tensor) -> Tensor:
     return torch.lerp(values[piece], values[piece + 1], far)  # (1)
 
 
-def _after(graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, number: int) -> Live:
+def _run_step(graph: PiecewiseLinearGraph, readers: dict[int, int], live: Live, number: int) -> Live:
     """Runs one layer and returns only the values that later layers need."""
     step = graph.steps[number]
     live = {**live, number: step.function(*(live[i] for i in step.inputs))}
