@@ -63,7 +63,7 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_runtest_logstart(nodeid: str, location: tuple[str, int | None, str]) -> None:
-    """Attributes the lines that are executed next to this test, in the records of coverage.py."""
+    """Makes coverage.py attribute the lines that are executed next to this test."""
     if _recorder:
         _recorder.coverage.switch_context(nodeid)
 

@@ -99,8 +99,8 @@ def is_divisor(place: Place) -> bool:
 
 
 def is_position(place: Place) -> bool:
-    """Checks whether a number in the source selects a dimension or element, for which other kinds of error are
-    planted.
+    """Checks whether a number in the source is an index, a dimension or a divisor, for which there are special kinds of
+    error.
     """
     node, parent = place.node, place.parent
     if isinstance(parent, ast.UnaryOp):

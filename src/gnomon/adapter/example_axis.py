@@ -30,7 +30,7 @@ __all__ = ["ExampleAxis", "LossOfReturned", "find_example_axis", "restore_output
 
 @dataclass(frozen=True, slots=True)
 class ExampleAxis:
-    """Describes a batch dimension that is not first: it is the second one, or it is merged with this number of
+    """Describes which dimension of a module's outputs is the batch: the second one, or the first one merged with
     positions.
     """
 

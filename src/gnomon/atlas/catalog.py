@@ -113,13 +113,13 @@ def _unknown(name: str) -> str:
 
 @cache
 def _ledger() -> dict[str, dict[str, Any]]:
-    """Reads the file that lists, for each statement of the theory, the claim, function or test that covers it."""
+    """Reads the file that lists, for each statement of the theory, the claim, function or test that treats it."""
     found: dict[str, dict[str, Any]] = json.loads((files("gnomon.atlas") / "ledger.json").read_text(encoding="utf-8"))
     return found
 
 
 def _claim_of(name: str) -> str:
-    """Returns the id that an alias of a claim stands for; for other names, raises an error that says what covers the
+    """Returns the id that an alias of a claim stands for; for other names, raises an error that says what treats the
     statement.
     """
     row = _ledger()[name]

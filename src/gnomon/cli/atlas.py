@@ -150,7 +150,7 @@ def cite(name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID"
 
 @verbs.command()
 def coverage(as_json: AsJson = False) -> None:
-    """Show how many statements of the theory are covered, by kind: by claims, functions or notes."""
+    """Show how many statements of the theory of each kind are treated by claims, functions or notes."""
     import json
 
     from gnomon.atlas.coverage import COVERAGE_STATUSES, scope_ids_by_kind

@@ -136,7 +136,7 @@ def _write(
 
 
 def read_setup(network: str | None, data: str | None, target: str | None, seed: int) -> "CommandSetup":
-    """Loads model, data, loss and optimizer that the command line names."""
+    """Loads the model and data that the command line names, and loss and optimizer from the model's file."""
     from gnomon.cli import setup, sources
 
     if network is not None and network.endswith(".py"):

@@ -149,7 +149,7 @@ def reaction_diffusion(points: int = 64, times: int = 101, duration: float = 5.0
 def vorticity(
     points: int = 64, times: int = 61, reynolds: float = 100.0, duration: float = 3.0, seed: int = 0
 ) -> SimulatedFields:
-    """Simulates a turbulent two-dimensional flow on a periodic square by its vorticity, at a given Reynolds number.
+    """Simulates the flow of a viscous fluid on a periodic square, by its vorticity, at a given Reynolds number.
 
     Cost: ten steps for each time.
 

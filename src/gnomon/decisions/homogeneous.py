@@ -96,12 +96,14 @@ class MarginGrowth(Result):
 
     @property
     def verdict(self) -> str:
-        """States in one sentence whether the normalized margin grew over the checkpoints."""
+        """States in one sentence whether the margin, relative to the size of the weights, grew over the checkpoints."""
         word = "grew" if self.smooth[-1] > self.smooth[0] else "did not grow"
         return f"The smooth margin {word}, from {self.smooth[0]:.3g} to {self.smooth[-1]:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the normalized margin and its smooth version over the checkpoints."""
+        """Plots the smallest margin relative to the size of the weights, and a smooth approximation of it, over the
+        checkpoints.
+        """
         places = range(len(self.margins))
         marks = (Line("smallest margin", places, self.margins), Line("smooth margin", places, self.smooth))
         return (Plot("Normalized margin", marks, Axis("checkpoint"), Axis("margin"), self.verdict),)
@@ -109,7 +111,7 @@ class MarginGrowth(Result):
 
 @dataclass(frozen=True, slots=True)
 class KKTResidual(Result):
-    """Result: how far a network's weights are from satisfying the optimality (KKT) conditions of the largest margin.
+    """Result: how far a network's weights are from a solution with the largest possible margin (KKT conditions).
 
     ``stationarity`` is the share of the weights that no sum of margin gradients explains. ``slack`` measures
     by how much the margins in this combination exceed the smallest one. The residual (3) is the root of the sum of the
@@ -123,12 +125,14 @@ class KKTResidual(Result):
 
     @property
     def residual(self) -> float:
-        """Returns how much the weights violate the KKT conditions of the largest margin; 0 if they satisfy them."""
+        """Returns how far the weights are from a solution with the largest possible margin; 0 at such a solution (KKT
+        conditions).
+        """
         return hypot(self.stationarity, self.slack)
 
     @property
     def verdict(self) -> str:
-        """States whether all examples are fitted, and how much the weights violate the KKT conditions of the largest
+        """States whether all examples are fitted, and how far the weights are from a solution with the largest possible
         margin.
         """
         if self.smallest_margin <= 0:
@@ -142,7 +146,8 @@ class KKTResidual(Result):
 
 
 def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
-    """Returns the degree L for which scaling all weights by c scales the outputs by c^L; None if L does not exist.
+    """Returns the power L with which outputs grow if all weights are multiplied by c (as c^L); None if they do not grow
+    so.
 
     Hypotheses: none. Reference: [lyu2020gradient].
     Cost: three forward passes.
@@ -202,8 +207,7 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
 
 @names_call
 def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
-    """Computes how much the weights of a homogeneous network violate the optimality (KKT) conditions of the largest
-    margin.
+    """Computes how far a network's weights are from a solution with the largest possible margin (KKT conditions).
 
     The combination of gradients may use the 64 examples of smallest margin, whatever their margins are.
 
@@ -277,7 +281,8 @@ def _norm(module: nn.Module) -> float:
 
 
 def _stationarity(module: nn.Module, x: Inputs, y: Tensor, margins: Tensor, norm: float) -> float:
-    """Returns how far the weights are from being a combination of margin gradients, as they are at the largest margin.
+    """Returns how far the weights are from a non-negative combination of the examples' margin gradients (a KKT
+    condition).
 
     See equation (2) of the module docstring.
     """

@@ -62,7 +62,7 @@ class Separability(Result):
 
 @dataclass(frozen=True, slots=True)
 class NovikoffBound(Result):
-    """Result: the largest margin of a plane through the origin, the data radius, and the resulting bound on perceptron
+    """Result: the largest margin of a plane through the origin, the radius of the data, and a bound on perceptron
     mistakes.
     """
 

@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Temperature(Result):
-    """Result: the best softmax temperature with its interval, and the loss before and after scaling by it.
+    """Result: the best softmax temperature with its confidence interval, and the loss before and after scaling by it.
 
     >>> Temperature(2.0, Interval(1.8, 2.2, 0.95), 0.5, 0.4, 100).findings[0].kind
     'overconfident-logits'
@@ -72,7 +72,7 @@ class Temperature(Result):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Reports a problem if the network is overconfident: the whole interval of its best softmax temperature is
+        """Reports a problem if the network is overconfident: the confidence interval of its best softmax temperature is
         above 1.
         """
         if self.interval.low <= 1:
@@ -84,7 +84,7 @@ class Temperature(Result):
 
 @names_call
 def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
-    """Fits the softmax temperature that maximizes the likelihood of held-out labels, with an interval.
+    """Fits the softmax temperature that maximizes the likelihood of held-out labels, with a confidence interval.
 
     See equation (1) of the module docstring.
     The interval contains all temperatures whose likelihood is not rejected at 5 % by the likelihood-ratio test.
@@ -153,7 +153,9 @@ def best_score_factor(
 
 
 def _crossing(loss: Callable[[float], float], top: float, inside: float, outside: float) -> float:
-    """Finds one end of the temperature's interval: the temperature at which the loss reaches a limit."""
+    """Finds one end of the best temperature's confidence interval: the temperature at which the loss reaches a
+    limit.
+    """
     if loss(outside) <= top:
         return outside
     for _ in range(50):

@@ -62,7 +62,9 @@ class NetworkKernel:
         return self.limit.ntk(x, z) if self.kind == "ntk" else self.limit.nngp(x, z)
 
     def both(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> tuple[Tensor, Tensor]:
-        """Returns the NNGP and the NTK kernel matrices of the network, computed together."""
+        """Returns the kernel matrices of the infinitely wide Bayesian (NNGP) and trained (NTK) network, computed
+        together.
+        """
         kernels = self.limit(x, z)
         assert kernels.ntk is not None  # both were requested
         return kernels.nngp, kernels.ntk

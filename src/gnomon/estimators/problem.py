@@ -83,7 +83,7 @@ class KernelRegression:
 
     @property
     def modes(self) -> RidgeModes:
-        """Returns the regression problem in the basis of the kernel matrix's eigenvectors, which makes many ridge
+        """Returns the regression problem in the basis of the kernel matrix's eigenvectors, which makes trying ridge
         penalties fast.
         """
         if self._modes is None:

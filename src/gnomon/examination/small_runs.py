@@ -25,7 +25,7 @@ CHECKED_EXAMPLES = 128
 
 
 def first_loss_findings(subject: Subject) -> tuple[Finding, ...]:
-    """Reports a problem if the loss before training differs from the loss of guessing all classes equally.
+    """Reports a problem if the loss before training is far from the loss of guessing all classes equally.
 
     Cost: a forward pass.
 

@@ -140,7 +140,9 @@ class ModelTracker:
         return row
 
     def _kernel(self, model: nn.Module, attempt: SafeCall) -> dict[str, float]:
-        """Measures the loss, and how far the tangent kernel has changed: drift, rotation and alignment."""
+        """Measures the loss, and how far the tangent kernel has changed in size, direction and alignment with the
+        targets.
+        """
         row: dict[str, float] = {}
 
         def take(name: str, function: Callable[[], float]) -> None:

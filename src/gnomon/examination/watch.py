@@ -137,7 +137,7 @@ class Watch(Result):
 
     @property
     def time(self) -> TimeSpent:
-        """Returns the counter of the time spent on measurements, with its limit."""
+        """Returns the object that counts and limits the time spent on measurements."""
         return self.tracker.time
 
     @property

@@ -1,4 +1,4 @@
-"""Removes one ingredient of a training recipe at a time, to see which ingredients matter for the result.
+"""Removes one ingredient of training (such as augmentation) at a time, to see which ingredients matter for the result.
 
     effect of an ingredient = mean over seeds of  score(all) - score(without it),  +- t s / sqrt(seeds)           (1)
 
@@ -20,7 +20,7 @@ __all__ = ["Ablation", "ablation"]
 
 @dataclass(frozen=True, slots=True)
 class Ablation(Result):
-    """Result: the mean score of the full training recipe, the effect of each ingredient, and the width of its
+    """Result of an ablation: the mean score with all ingredients of training, and each ingredient's effect with its
     interval.
     """
 
@@ -37,14 +37,14 @@ class Ablation(Result):
 
     @property
     def verdict(self) -> str:
-        """Says in one sentence which ingredients of the training recipe matter."""
+        """Says in one sentence which ingredients of training matter."""
         if not self.helps:
             return f"With {self.seeds} seeds no ingredient has an effect larger than chance."
         parts = ", ".join(f"{name} ({self.effects[name]:+.3g})" for name in self.helps)
         return f"The score is {self.score:.3g}; these ingredients change it significantly: {parts}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the effect of each ingredient of the training recipe."""
+        """Plots how much each ingredient of training contributes to the score."""
         bars = Bars("effect", tuple(self.effects), tuple(self.effects.values()))
         return (
             Plot("Effect of each ingredient", (bars,), Axis("score lost without the ingredient"), caption=self.verdict),
@@ -59,7 +59,7 @@ def ablation(
     seeds: Sequence[int] = (0, 1, 2),
     confidence: float = 0.95,
 ) -> Ablation:
-    """Scores a training recipe with all ingredients and with each one removed, over several seeds.
+    """Scores training with all ingredients (such as augmentation) and with each one removed, over several random seeds.
 
     See equation (1) of the module docstring.
 

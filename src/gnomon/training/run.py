@@ -116,7 +116,7 @@ class Run(WithCurves):
 
     @property
     def time_factor(self) -> float:
-        """Returns about how many times longer a run should be that was too short; 1 if it was long enough.
+        """Returns by which factor a run that was too short should be longer; 1 if the run was long enough.
 
         A run that is still falling needs to be doubled until the last doubling brings at most a tenth of the fall, if
         each doubling brings as much of the one before as the last one did.

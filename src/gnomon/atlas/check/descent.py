@@ -52,7 +52,7 @@ def check_edge_of_stability(trial: TrainingTrial) -> Judgment:
 
 
 def check_margin_growth(trial: TrainingTrial) -> Judgment:
-    """Checks that the normalized classification margin grows after training fits all examples.
+    """Checks that the smallest margin, relative to the size of the weights, grows after training fits all examples.
 
     For networks with f(c w) = c^L f(w) only, which is measured first. Reference: [lyu2020gradient].
     Cost: three forward passes; the margins were recorded during training.

@@ -1,1 +1,3 @@
-"""Renders the atlas as web pages: one for each theory claim, a searchable index, and a list of covered statements."""
+"""Renders the atlas as web pages: one for each theory claim, a searchable index, and a list of all theory
+statements.
+"""

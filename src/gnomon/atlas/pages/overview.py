@@ -1,5 +1,5 @@
-"""Renders the pages of the atlas that are not about one claim: start page, chapters, reading paths, refuted beliefs,
-coverage.
+"""Renders the atlas pages that are not about one claim: start page, chapters, reading paths, refuted beliefs, all
+statements.
 
 >>> "chapter-neurons.html" in index_html(["softmax"])
 True
@@ -148,7 +148,7 @@ def refuted_html(rows: dict[str, str]) -> str:
 
 
 def coverage_html() -> str:
-    """Returns the HTML of the page that lists which claim, function or test covers each statement of the theory.
+    """Returns the HTML of the page that lists which claim, function or test treats each statement of the theory.
 
     >>> "clauses are covered" in coverage_html()
     True

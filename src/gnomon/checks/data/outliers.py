@@ -76,8 +76,8 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
 
 
 def _cut(column: Float[Tensor, " n"]) -> tuple[float, float, float] | None:
-    """Finds the limit beyond which values of a column are outliers; returns the median, the limit, and the gap to other
-    values.
+    """Finds the limit beyond which values of a column are outliers; returns the median, the limit, and the ratio to
+    other values.
     """
     if not bool(column.isfinite().all()):
         return None

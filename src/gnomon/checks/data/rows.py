@@ -130,7 +130,7 @@ def bits_per_example(x: Inputs) -> float:
 
 
 def random_features(x: Float[Tensor, "n p"], *, width: int, seed: int = 0) -> Float[Tensor, "n d"]:
-    """Returns random ReLU features of each row, next to the row itself or random projections of it.
+    """Returns random ReLU features of each row, together with the row's own numbers or random projections of these.
 
     Ridge regression on these approximates regression with the kernel of a wide network of one hidden layer.
     Reference: [rahimi2007random].

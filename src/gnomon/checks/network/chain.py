@@ -19,10 +19,10 @@ MIN_ACTIVATIONS = 2
 
 
 def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds: float = inf) -> MeanField | None:
-    """Predicts how signals and gradients change with depth in a module, by mean-field theory; None unless all layers
-    are equal.
+    """Predicts how signals and gradients change with depth in a module (mean-field theory); None unless its layers form
+    a chain.
 
-    Nor is there any if loops must be compiled first, and that takes more than ``seconds``.
+    Returns None as well if loops must be compiled first and compiling would take more than ``seconds``.
 
     Hypotheses: one activation throughout, and no sums, normalizations or poolings between layers.
     Cost: 0.1 s; up to 7 s more at the first use on a machine.

@@ -219,5 +219,7 @@ def custom_loss_findings(
 
 
 def _on_first_columns(loss: Callable[..., Tensor], rest: Tensor, first: Tensor, y: Tensor) -> Tensor:
-    """Evaluates a loss after replacing the first columns of the outputs, for models that concatenate other values."""
+    """Evaluates a user's loss with other predictions in the first columns of the outputs; the remaining columns
+    stay.
+    """
     return loss(torch.cat([first, rest], 1), y)

@@ -53,8 +53,8 @@ CRITICAL_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class MeanField(Result):
-    """Result of mean-field theory: the signal variance and correlation that deep layers approach, and the rate of
-    gradients.
+    """Result of mean-field theory: the signal variance and correlation that deep layers approach, and how gradients
+    change.
 
     See equations (1), (2) and (3) and (4) of the module docstring.
     ``q`` is the fixed point that the variance of the inputs tends to, which may be 0 or infinity.

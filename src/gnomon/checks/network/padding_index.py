@@ -72,7 +72,7 @@ def _keep(given: dict[str, Tensor], name: str, _: nn.Module, arguments: tuple[An
 
 
 def _inside(marked: Tensor) -> tuple[float, int]:
-    """Returns the fraction of marked positions that have unmarked ones on both sides, and the number of marked
+    """Returns the fraction of padding positions that have other tokens on both sides, and the number of padding
     positions.
     """
     other = (~marked).int()

@@ -41,7 +41,7 @@ MIN_EXAMPLES = 16
 def initial_loss_findings(
     outputs: Tensor, y: Tensor, *, loss: Callable[[Tensor, Tensor], Tensor] | None
 ) -> tuple[Finding, ...]:
-    """Reports a problem if the loss before training does not equal the loss of guessing all classes equally.
+    """Reports a problem if the loss before training is far from the loss of guessing all classes equally.
 
     To be used for networks that end with poor results.
     False alarms: 0 of 240 healthy networks of six kinds.

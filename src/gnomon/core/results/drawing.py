@@ -1,4 +1,4 @@
-"""Draws plots with matplotlib, with one function for each kind of mark (line, bars, histogram, ...).
+"""Draws plots with matplotlib, with one function for each kind of element (line, bars, histogram, ...).
 
 >>> import matplotlib
 >>> matplotlib.use("agg")

@@ -18,7 +18,7 @@ MAX_DIRECT_LABELS = 5
 
 
 def label_marks(ax: Any, plot: Plot) -> None:
-    """Labels the curves and other marks on matplotlib axes; a single curve needs no label.
+    """Labels the curves and other elements of a plot on matplotlib axes; a single curve needs no label.
 
     Cost: less than a millisecond, and the legend if there is one.
 

@@ -1,4 +1,4 @@
-"""Describes plots as data (marks on two axes), for drawing with matplotlib, in HTML or in a browser.
+"""Describes plots as data (lines, dots or bars on two axes), for drawing with matplotlib, in HTML or in a browser.
 
 >>> losses = Line("training loss", (1, 2, 3), (0.9, 0.5, 0.2))
 >>> plot = Plot("Training", (losses,), Axis("step"), Axis("loss", log=True))

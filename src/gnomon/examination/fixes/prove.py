@@ -71,7 +71,7 @@ class Budget(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State(Record):
-    """The training run with all fixes that have helped so far, before and after training."""
+    """The training run with all fixes that have helped so far: its settings and its finished result."""
 
     trial: TrialRun
     run: Run
@@ -214,7 +214,7 @@ def _early(
 
 
 def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
-    """Trains with one recipe; returns the run, or None if there was not enough time."""
+    """Trains with the settings of one training run; returns the result, or None if there was not enough time."""
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)

@@ -30,7 +30,7 @@ MIN_BATCHES_COMPARED = 2
 
 @dataclass(frozen=True, slots=True)
 class ProcessRanks:
-    """This process and the other processes that `torchrun` started on this machine."""
+    """The processes that `torchrun` started on this machine, and which of them this process is."""
 
     rank: int
     local: int

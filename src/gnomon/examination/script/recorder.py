@@ -311,7 +311,7 @@ class LoopRecorder:
     # pauses ----------------------------------------------------------------------------------------------------------
 
     def look_at_clock(self) -> None:
-        """Pauses recording if it takes too large a fraction of the time, and continues when that fraction is halved."""
+        """Pauses recording if it takes more than its limit of the running time, and continues at half of this limit."""
         elapsed = self.running_time
         if elapsed < MIN_SECONDS_TO_JUDGE_TIME:
             return

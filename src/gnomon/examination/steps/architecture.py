@@ -1,4 +1,6 @@
-"""Examination step that reports parameters, memory, time of a training step, and whether kernel theory applies."""
+"""Examination step that reports parameters, memory, time of a training step, and whether wide-network theory
+applies.
+"""
 
 from dataclasses import dataclass
 

@@ -169,7 +169,7 @@ def _augmentation_findings(subject: Subject, examples: Examples) -> tuple[Findin
 
 
 def _order_findings(subject: Subject) -> tuple[Finding, ...]:
-    """Reports rows that are sorted by their target, and columns that drift along the rows."""
+    """Reports rows that are sorted by their target, and columns whose values rise or fall along the rows."""
     loader = subject.recipe.loader
     data = subject.train if loader is None else loader
     if not (subject.task.classes or subject.asks_for_targets) or len(data) > MAX_ORDERED_EXAMPLES:

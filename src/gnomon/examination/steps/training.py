@@ -73,7 +73,7 @@ OSCILLATION_LIMIT = QuantityDefinition(
 
 
 class TrainingStep(AbstractStep):
-    """Examination step that trains a copy of the network in batches, for at most its share of the time."""
+    """Examination step that trains a copy of the network in batches, for a limited part of the time budget."""
 
     key, title, share = "training", "Training, measured", 0.6
     question = "How does the loss fall in training, compared with the prediction?"
