@@ -1,9 +1,9 @@
 """The registry of all cases by id."""
 
 from evaluation.public_models.case import Case
-from evaluation.public_models.cases import images, language, pixels, second, structured, tables, text
+from evaluation.public_models.cases import images, language, pixels, second, structured, tables, text, third
 
-FILES = (images, pixels, tables, text, language, structured, second)
+FILES = (images, pixels, tables, text, language, structured, second, third)
 
 CASES: dict[str, Case] = {}
 """All cases by id, in the order of the table."""

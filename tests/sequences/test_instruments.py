@@ -161,9 +161,13 @@ def test_a_head_with_zero_output_is_found_and_others_are_not():
 
 
 def test_bad_input_is_told_in_a_sentence():
-    with pytest.raises(InputError, match="embeddings"):
-        sequences.memory(Recurrent(1.0), torch.zeros(2, 5, dtype=torch.long))
+    class OneHot(nn.Module):
+        def forward(self, x):
+            return nn.functional.one_hot(x, 3).double()
+
+    with pytest.raises(InputError, match="Pass embeddings"):
+        sequences.memory(OneHot(), torch.zeros(2, 5, dtype=torch.long))
     with pytest.raises(InputError, match="Return the output at all positions"):
         sequences.causality(nn.Sequential(nn.Flatten(), nn.Linear(10, 1)), torch.randn(3, 5, 2))
-    with pytest.raises(InputError, match="no nn.MultiheadAttention"):
+    with pytest.raises(InputError, match="no softmax of queries and keys"):
         sequences.attention_maps(nn.Linear(2, 2), torch.randn(3, 2))

@@ -68,13 +68,12 @@ class AttentionAlignment(Result):
 
 @names_call
 def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
-    """Measures how often the heads of every nn.MultiheadAttention attend to expected positions, such as the previous
-    token.
+    """Measures how often the attention heads of a network attend to expected positions, such as the previous token.
 
     See equations (1) and (2) of the module docstring.
 
     Args:
-        module: a network with nn.MultiheadAttention; for the weights of any other attention see `alignment_share`.
+        module: a network with attention, of any library (`attention_maps`).
         data: inputs.
         places: the key that each query should look at, -1 if any key is right; None searches for a pattern (2).
 

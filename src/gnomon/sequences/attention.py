@@ -14,14 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
+from gnomon.sequences.observe import observe_attention
 
 __all__ = ["AttentionMaps", "attention_maps"]
 
@@ -102,60 +101,27 @@ class AttentionMaps(Result):
 
 @names_call
 def attention_maps(module: nn.Module, data: Any) -> AttentionMaps:
-    """Returns the attention maps of every nn.MultiheadAttention in a network, on a batch of inputs.
+    """Returns the attention maps of every attention layer of a network, on a batch of inputs.
 
-    Hypotheses: attention is an nn.MultiheadAttention, also inside nn.TransformerEncoderLayer.
+    Finds ``nn.MultiheadAttention``, ``scaled_dot_product_attention``, and any product of a softmax with values, so
+    that networks of other libraries need no changes.
+    Hypotheses: attention computes softmax(q k^T) v; linear attention has no maps.
     Reference: [dong2021attention].
-    Cost: two forward passes; memory for n x heads x keys^2 numbers per layer.
+    Cost: one forward pass; memory for n x heads x keys^2 numbers per layer.
 
     >>> layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     >>> attention_maps(layer, torch.randn(3, 5, 8)).maps[0].shape
     torch.Size([3, 2, 5, 5])
     """
     check_module(module)
-    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
-    if not found:
-        what = f"{type(module).__name__} contains no nn.MultiheadAttention"
-        raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
-    x = first_examples(data, module)
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
-    with preserve(module):
-        hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
-        try:
-            with torch.enable_grad():  # Without gradients, torch's fused path would skip the attention module.
-                run(module, x)
-        finally:
-            for hook in hooks:
-                hook.remove()
-    names = tuple(name for name, _ in found if name in seen)
-    if not names:
-        raise InputError(
-            "forward never calls an attention layer",
-            accepted="at least one call",
-            fix="Pass inputs for which forward calls attention",
-        )
-    maps = tuple(seen[n][0] for n in names)
+    calls = observe_attention(module, first_examples(data, module))
     return AttentionMaps(
-        names,
-        tuple(tuple(_entropy(a).tolist()) for a in maps),
-        tuple(float((torch.linalg.svdvals(a.double()) > 0.01).double().sum(-1).mean()) for a in maps),
-        tuple(_difference(seen[n][1]) for n in names),
-        maps,
+        tuple(call.name for call in calls),
+        tuple(tuple(_entropy(call.weights).tolist()) for call in calls),
+        tuple(float((torch.linalg.svdvals(call.weights.double()) > 0.01).double().sum(-1).mean()) for call in calls),
+        tuple(_difference(call.tokens) for call in calls),
+        tuple(call.weights for call in calls),
     )
-
-
-def _watch(name: str, m: nn.MultiheadAttention, seen: dict[str, tuple[Tensor, Tensor]]) -> Any:
-    def hook(_: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        told = {**options, "need_weights": True, "average_attn_weights": False}
-        with torch.no_grad():
-            weights = m.forward(*args[:4], **told)[1]
-        assert weights is not None  # need_weights=True makes attention return its weights.
-        query = args[0] if args else options["query"]
-        tokens = query.detach() if m.batch_first or query.dim() < 3 else query.detach().transpose(0, 1)
-        # Adds a batch axis to the weights if the input was a single sequence.
-        seen[name] = (weights.detach().reshape(-1, *weights.shape[-3:]), tokens)
-
-    return hook
 
 
 def _entropy(a: Tensor) -> Tensor:

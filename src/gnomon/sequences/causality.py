@@ -12,12 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError, names_call
+from gnomon.core.inputs.arguments import count
 from gnomon.core.inputs.checks import check_module
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import first_examples
+from gnomon.sequences.batch import first_examples, sequence_argument, with_argument
 
 __all__ = ["CausalityCheck", "causality", "predicts_next"]
 
@@ -86,8 +88,9 @@ def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck
     """Changes the inputs of a sequence network position by position and reports which outputs change.
 
     Args:
-        module: takes (n, times, ...) and returns (n, times, ...).
-        data: at least two sequences of tokens or real numbers, or a data set; values are exchanged between sequences.
+        module: takes (n, times, ...), as a tensor or among named arguments, and returns (n, times, ...).
+        data: at least two sequences of tokens or real numbers, a dict of arguments, or a data set; values are exchanged
+            between sequences.
         shift: how far ahead an output may look; -1 if output t predicts input t.
 
     Hypotheses: the sequences differ at every position.
@@ -102,18 +105,17 @@ def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck
     """
     check_module(module)
     x = first_examples(data, module)
-    if not isinstance(x, Tensor) or x.dim() < 2 or len(x) < 2:
-        raise InputError(
-            "x is not a batch of sequences", accepted="(n, times, ...) with n >= 2", fix="Pass at least two sequences"
-        )
-    with preserve(module, grad=False):
-        first = _outputs(module, x)
-        size = float(first.abs().max()) or 1.0
-        other, columns = x.roll(1, 0), []
-        for s in range(x.shape[1]):
-            changed = x.clone()
+    if count(x) < 2:
+        raise InputError("there is one sequence", accepted="at least two", fix="Pass at least two sequences")
+    with preserve(module, grad=False, seed=0):
+        first = output_tensor(run(module, x)).double()
+        place, given = sequence_argument(x, of_length=first.shape[1] if first.dim() > 1 else None)
+        first, size = _rows(first), float(first.abs().max()) or 1.0
+        other, columns = given.roll(1, 0), []
+        for s in range(given.shape[1]):
+            changed = given.clone()
             changed[:, s] = other[:, s]
-            moved = (_outputs(module, changed) - first).abs()
+            moved = (_rows(output_tensor(run(module, with_argument(x, place, changed))).double()) - first).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
     return CausalityCheck(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
 
@@ -138,13 +140,5 @@ def predicts_next(x: Any, y: Tensor) -> bool:
     return bool((later[:, :-1] == x[:, 1:]).all()) and not bool((x == x[:, :1]).all())  # (1)
 
 
-def _outputs(module: nn.Module, x: Tensor) -> Tensor:
-    out = run(module, x)
-    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
-    if not isinstance(out, Tensor) or out.dim() < 2 or out.shape[1] != x.shape[1]:
-        found = f"the output has shape {tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__}"
-        raise InputError(
-            found, accepted="an output (n, times, ...) for every position", fix="Return the output at all positions"
-        )
-    out = out.double()
-    return out.unsqueeze(2) if out.dim() == 2 else out
+def _rows(outputs: Tensor) -> Tensor:
+    return outputs.unsqueeze(2) if outputs.dim() == 2 else outputs

@@ -2,22 +2,21 @@
 
     effect(h) = |f(x) - f_without_h(x)| / |f(x) - mean f(x)|                                               (1)
 
-A head is switched off by setting its columns of the output projection to zero.
+A head is switched off by setting what it adds to the values of each token to zero.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
-from torch.func import functional_call
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import names_call
 from gnomon.core.inputs.checks import check_module
-from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
+from gnomon.sequences.observe import Head, observe_attention, run_without_head
 
 __all__ = ["HeadAblation", "head_ablation"]
 
@@ -67,9 +66,11 @@ class HeadAblation(Result):
 
 @names_call
 def head_ablation(module: nn.Module, data: Any) -> HeadAblation:
-    """Switches off every head of every nn.MultiheadAttention in turn and measures how much the output changes.
+    """Switches off every attention head of a network in turn and measures how much the output changes.
 
-    Hypotheses: attention is an nn.MultiheadAttention; the output is one tensor.
+    Finds ``nn.MultiheadAttention``, ``scaled_dot_product_attention``, and any product of a softmax with values, so
+    that networks of other libraries need no changes.
+    Hypotheses: attention computes softmax(q k^T) v, with one axis for the heads.
     Reference: [michel2019sixteen].
     Cost: one forward pass for each head; the module is not changed.
 
@@ -80,39 +81,16 @@ def head_ablation(module: nn.Module, data: Any) -> HeadAblation:
     (('self_attn', 1),)
     """
     check_module(module)
-    found = [(name, m) for name, m in module.named_modules() if isinstance(m, nn.MultiheadAttention)]
-    if not found:
-        what = f"{type(module).__name__} contains no nn.MultiheadAttention"
-        raise InputError(what, accepted="at least one nn.MultiheadAttention", fix="Pass a network that has one")
     x = first_examples(data, module)
+    calls = observe_attention(module, x)
+    whole = _outputs(run_without_head(module, x, None))
+    size = float((whole - whole.mean(0)).norm()) or 1.0
     effects: dict[str, tuple[float, ...]] = {}
-    with preserve(module, grad=False):
-        whole = _outputs(run(module, x))
-        size = float((whole - whole.mean(0)).norm()) or 1.0
-        for name, m in found:
-            row = []
-            for h in range(m.num_heads):
-                weight = m.out_proj.weight.detach().clone()
-                weight[:, h * m.head_dim : (h + 1) * m.head_dim] = 0.0
-                path = f"{name}.out_proj.weight" if name else "out_proj.weight"
-                changed = _outputs(_with(module, {path: weight}, x))
-                row.append(float((changed - whole).norm()) / size)  # (1)
-            effects[name] = tuple(row)
+    for number, call in enumerate(calls):
+        changed = (_outputs(run_without_head(module, x, Head(number, h))) for h in range(call.heads))
+        effects[call.name] = tuple(float((other - whole).norm()) / size for other in changed)  # (1)
     return HeadAblation(effects)
 
 
-def _with(module: nn.Module, state: dict[str, Tensor], x: Any) -> Any:
-    if isinstance(x, dict):
-        return functional_call(module, state, (), x)
-    return functional_call(module, state, x if isinstance(x, tuple) else (x,))
-
-
-def _outputs(out: Any) -> Tensor:
-    out = out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out)
-    if not isinstance(out, Tensor):
-        raise InputError(
-            f"forward returns a {type(out).__name__}",
-            accepted="one tensor",
-            fix="Wrap the module so that it returns one tensor",
-        )
-    return out.double().flatten(1)
+def _outputs(returned: Any) -> Tensor:
+    return output_tensor(returned).double().flatten(1)

@@ -13,14 +13,17 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.checks import check_integer, check_module
+from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import first_examples
+from gnomon.sequences.batch import first_examples, sequence_argument, with_argument
 
 __all__ = ["MemoryLength", "memory"]
 
@@ -96,11 +99,12 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLen
     """Measures how sensitive the last output is to the input at each lag, and whether the lag of the task is in reach.
 
     Args:
-        module: takes (n, times, features) and returns (n, times, ...) or (n, ...).
-        data: real sequences of equal length, or a data set of them; a few are enough.
+        module: takes (n, times, features) or tokens (n, times) and returns (n, times, ...) or (n, ...).
+        data: sequences of equal length, a dict of arguments, or a data set; a few are enough.
         lag: the number of steps back at which the answer lies.
 
-    Hypotheses: inputs are real numbers (for a network on tokens, pass embeddings).
+    Hypotheses: inputs are real numbers, or tokens that the network embeds with ``nn.Embedding``; for tokens the
+    derivative is with respect to their embeddings.
     Reference: [pascanu2013difficulty].
     Cost: one forward pass and `RANDOM_DIRECTIONS` backward passes.
 
@@ -113,30 +117,49 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLen
     check_module(module)
     asked = None if lag is None else check_integer("lag", lag)
     x = first_examples(data, module)
-    if not isinstance(x, Tensor) or x.dim() < 3 or not x.is_floating_point():
-        found = (
-            f"x is {'a tensor ' + str(tuple(x.shape)) + ' of ' + str(x.dtype) if isinstance(x, Tensor) else type(x)}"
-        )
-        raise InputError(found, accepted="real sequences (n, times, features)", fix="Pass embeddings for tokens")
+    place, given = sequence_argument(x)
     with preserve(module, seed=0):
-        seen = x.detach().clone().requires_grad_()
-        out = run(module, seen)
-        out = out[0] if isinstance(out, tuple | list) else out
-        if out.dim() > 2 and out.shape[1] == x.shape[1]:
+        if given.is_floating_point():
+            moved = [given.detach().clone().requires_grad_()]
+            out = output_tensor(run(module, with_argument(x, place, moved[0])))
+        else:
+            with _EmbeddingsOf(given) as embeddings:
+                out = output_tensor(run(module, x))
+            moved = embeddings.found
+            if not moved:
+                found = "forward looks up no embeddings of the tokens"
+                raise InputError(found, accepted="a network with nn.Embedding", fix="Pass embeddings for tokens")
+        if out.dim() > 2 and out.shape[1] == given.shape[1]:
             out = out[:, -1]
-        flat = out.reshape(len(x), -1)
-        total = torch.zeros(x.shape[1], dtype=torch.float64)
+        flat = out.reshape(len(given), -1)
+        total = torch.zeros(given.shape[1], dtype=torch.float64)
         for _ in range(RANDOM_DIRECTIONS):
             direction = torch.randn_like(flat)
-            (grad,) = torch.autograd.grad((flat * direction).sum(), seen, retain_graph=True, allow_unused=True)
-            if grad is not None:
-                total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
+            grads = torch.autograd.grad((flat * direction).sum(), moved, retain_graph=True, allow_unused=True)
+            for grad in grads:
+                if grad is not None:
+                    total += grad.detach().double().flatten(2).square().sum(2).mean(0).cpu()
     curve = tuple((total / RANDOM_DIRECTIONS).sqrt().flip(0).tolist())  # (1)
     if max(curve) == 0.0:
         raise InputError(
             "the output does not depend on the inputs", accepted="a network that uses its inputs", fix="Check forward"
         )
     return MemoryLength(curve, _length(curve), asked)
+
+
+class _EmbeddingsOf(TorchFunctionMode):
+    """Sees which embeddings a network looks up for some tokens; ``found`` are zeros that are added to them."""
+
+    def __init__(self, tokens: Tensor) -> None:
+        super().__init__()
+        self.tokens, self.found = tokens, list[Tensor]()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func is F.embedding and args[0].shape == self.tokens.shape and torch.equal(args[0], self.tokens):
+            self.found.append(torch.zeros_like(result).requires_grad_())
+            return result + self.found[-1]
+        return result
 
 
 def _length(curve: tuple[float, ...]) -> float:
