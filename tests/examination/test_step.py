@@ -13,6 +13,7 @@ from gnomon.examination.step import AbstractStep, StepProducts, StepResult, Step
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import build_subject
 from gnomon.report import Content
+from gnomon.tangent import ntk
 
 X = torch.randn(20, 3)
 KINDS = [type(f"Product{i}", (), {}) for i in range(6)]
@@ -94,6 +95,27 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_keeps_its_traceback():
     whole = sections[0].to_dict()["traceback"]
     assert whole.startswith("Traceback") and "raise error" in whole and "ZeroDivisionError: by\nzero" in whole
     assert "traceback" not in sections[1].to_dict()
+
+
+class AdaptiveSolver(nn.Module):
+    """Euler steps whose number follows from the fastest example of the batch, as adaptive solvers choose it."""
+
+    def __init__(self):
+        super().__init__()
+        self.speed = nn.Linear(3, 3)
+
+    def forward(self, x):
+        steps = 1 + int(4 * self.speed(x).norm(dim=1).max())
+        for _ in range(steps):
+            x = x + torch.tanh(self.speed(x)) / steps
+        return x
+
+
+def test_a_kernel_of_examples_that_share_the_steps_of_a_solver_is_skipped_with_the_reason():
+    net, x = AdaptiveSolver(), torch.cat((0.1 * torch.ones(4, 3), 30 * torch.ones(2, 3)))
+    sections, _, _ = walked(step(0, lambda products, context: ntk(net, x) and None), step(1))
+    assert [s.status for s in sections] == ["skipped", "good"] and "traceback" not in sections[0].to_dict()
+    assert sections[0].answer.startswith("Skipped: The output for example 0 changes with the other examples")
 
 
 def test_an_interrupt_leaves_what_there_is():

@@ -45,6 +45,7 @@ from gnomon.examination.trainers import training_setup
 from gnomon.program import read
 from gnomon.report import Content, Section
 from gnomon.report.page import State
+from gnomon.tangent.checks import DependentExamplesError
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.torch_optimizers import OptimizerChoice
@@ -232,6 +233,8 @@ def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> S
     if _lacks_derivative(error):
         why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
         return _section(step, "skipped", why, seconds)
+    if isinstance(error, DependentExamplesError):  # an adaptive solver takes the same steps for a whole batch
+        return _section(step, "skipped", f"Skipped: {_sentence(error)}", seconds)
     whole = "".join(traceback.format_exception(error))
     return _section(step, "failed", _sentence(error), seconds, whole)
 

@@ -108,6 +108,10 @@ STATISTICS_WRONG = _kind("batch-norm-statistics", Level.PROBLEM,
     "Use the same preprocessing for training and evaluation, keep BatchNorm's momentum near 0.1, save buffers with the "
     "weights (model.state_dict()), and call model.train() while training.",
     causes=SIGNAL)
+STATISTICS_LAG = _kind("batch-norm-statistics", Level.WARNING,
+    "The running statistics of batch norm lag behind the weights, which still moved fast when training ended: the loss "
+    "is {running:.3g} in eval mode and {batch:.3g} with batch statistics.",
+    "Lower the learning rate towards the end of training with a schedule, so that the running statistics catch up.")
 
 BATCH_TOO_SMALL = _kind("batch-too-small", Level.PROBLEM,
     "Batch norm ('{where}') computes its statistics from batches of {batch}: they are mostly noise.",

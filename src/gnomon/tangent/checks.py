@@ -19,6 +19,10 @@ ROUNDINGS_PER_PARAMETER = 64
 """Relative perturbation of each parameter, in roundings, that stands for sums in another order."""
 
 
+class DependentExamplesError(InputError):
+    """Raised if the outputs for one example depend on the other examples of the batch, so that no kernel exists."""
+
+
 def check_outputs(probe: Probe) -> None:
     """Raises an error if a module has no outputs, outputs that are not finite, or random outputs.
 
@@ -49,7 +53,7 @@ def check_batch_independence(f: PureFunction, x: Inputs, few: Tensor, many: Tens
     if not _close(many[:both], few[:both]) and gap > _rounding(f, x, both):
         what = "the output for example 0 changes with the other examples of the batch"
         fix = "Call module.eval(), or replace what mixes examples by a normalization within each example"
-        raise InputError(what, accepted="that examples do not influence each other", fix=fix)
+        raise DependentExamplesError(what, accepted="that examples do not influence each other", fix=fix)
 
 
 def check_stable_buffers(f: PureFunction, x: Inputs) -> None:

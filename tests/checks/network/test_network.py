@@ -10,9 +10,11 @@ from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.head import head_findings, last_operation
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings
-from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
+from gnomon.checks.network.normalization import lagging_statistics, normalization_findings, small_batch_findings
 from gnomon.checks.network.reach import parts_without_gradient, untrained_parameter_findings
 from gnomon.checks.network.saturation import saturation_findings
+from gnomon.core.results import Finding, Level
+from gnomon.findings import network as network_kinds
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(40, 6, generator=G)
@@ -264,6 +266,23 @@ def test_running_statistics():
     assert all(torch.equal(b, before[name]) for name, b in slow.named_buffers()) and not slow.training
     fresh = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 3))
     assert normalization_findings(fresh, x, CLASSES, F.cross_entropy) == ()
+
+
+def test_statistics_that_only_lag_behind_fast_weights_are_a_warning():
+    """A last large step moves the first layer; averages with momentum 0.1 follow within 32 batches, with 1e-4 they do not."""
+    rows = []
+    for momentum in (0.1, 1e-4):
+        net, x = trained_norm(momentum)
+        with torch.no_grad():
+            net[0].weight.mul_(4.0)
+        found = normalization_findings(net, x, CLASSES, F.cross_entropy)
+        before = {name: b.clone() for name, b in net.named_buffers()}
+        rows.append(lagging_statistics(found, net, x, CLASSES, F.cross_entropy, batch=64))
+        assert kinds(found) == ["batch-norm-statistics"] and found[0].level is Level.PROBLEM
+        assert all(torch.equal(b, before[name]) for name, b in net.named_buffers()) and not net.training
+    assert [f.level for row in rows for f in row] == [Level.WARNING, Level.PROBLEM]
+    lost = (Finding(network_kinds.STATISTICS_LOST, "1"),)
+    assert lagging_statistics(lost, net, x, CLASSES, F.cross_entropy, batch=64) is lost
 
 
 class WithLoss(nn.Module):

@@ -24,13 +24,14 @@ Reference: [ioffe2015batch]; [wu2018group] for small batches.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors
+from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.outputs import output_tensor
@@ -39,7 +40,7 @@ from gnomon.core.modules.run import run
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
-__all__ = ["small_batch_findings", "normalization_findings"]
+__all__ = ["small_batch_findings", "normalization_findings", "lagging_statistics"]
 
 DISAGREEMENT_Z = 4.0
 """One-sided z-score: exceeded by 3e-5 of healthy networks."""
@@ -47,6 +48,8 @@ MIN_RELATIVE_LOSS_RISE = 0.5
 """Relative increase of the loss that matters."""
 MIN_LOSS_RISE = 0.1
 """Absolute increase of the loss that matters."""
+SETTLING_BATCHES = 32
+"""Batches after which running averages with momentum 0.1 have forgotten 97 % of their earlier values: 0.9^32 = 0.03."""
 NOISY_BATCH_SIZE = 2
 """Batch size at which batch norm is mostly noise."""
 SMALL_BATCH_SIZE = 8
@@ -91,6 +94,35 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     values = {"running": float(a.mean()), "batch": float(b.mean())}
     evidence = Value("loss, running statistics", values["running"]), Value("loss, batch statistics", values["batch"])
     return (Finding(kinds.STATISTICS_WRONG, "outputs", values, evidence, 3e-5),)
+
+
+def lagging_statistics(
+    found: tuple[Finding, ...], module: nn.Module, x: Inputs, y: Tensor, loss: Callable[..., Tensor], *, batch: int
+) -> tuple[Finding, ...]:
+    """Returns the findings of `normalization_findings`; as a warning if running statistics only lag behind the weights.
+
+    Near the end of a short training the weights still move fast, and running averages describe the weights of some
+    steps ago. They lag if `SETTLING_BATCHES` more batches of training data, without steps, make (1) disappear. Only for
+    modules that were just trained on the data of x: for others the batches would hide that the data are different.
+
+    Hypotheses: as above.
+    Reference: [ioffe2015batch].
+    Cost: `SETTLING_BATCHES` forward passes on ``batch`` examples if there are findings, and two passes on all.
+
+    >>> lagging_statistics((), nn.Linear(2, 2), torch.zeros(4, 2), torch.zeros(4), nn.functional.mse_loss, batch=2)
+    ()
+    """
+    if not any(finding.row is kinds.STATISTICS_WRONG for finding in found):
+        return found
+    model = copy_module(module).eval()
+    for part in model.modules():
+        part.training = isinstance(part, BATCH_NORMS)
+    with random_state(0), torch.no_grad():
+        for _ in range(SETTLING_BATCHES):
+            run(model, take(x, torch.randperm(count(x))[:batch]))
+    if normalization_findings(model.eval(), x, y, loss):
+        return found
+    return tuple(replace(finding, row=kinds.STATISTICS_LAG) for finding in found)
 
 
 def _losses(loss: Callable[..., Tensor], returned: Any, y: Tensor) -> Tensor:

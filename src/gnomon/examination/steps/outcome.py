@@ -32,7 +32,7 @@ from gnomon.examination.small_runs import batch_findings, first_loss_findings
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.columns import DataChecks
-from gnomon.examination.steps.wiring import running_statistics_findings
+from gnomon.examination.steps.wiring import trained_statistics_findings
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
@@ -120,7 +120,7 @@ class OutcomeStep(AbstractStep):
             design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
             if not fits:
                 design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
-            late = running_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES))
+            late = trained_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES))
             findings = (*design, *units, *late, *judged)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))

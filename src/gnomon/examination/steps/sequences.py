@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.modules.outputs import output_tensor
@@ -36,6 +37,8 @@ from gnomon.sequences import (
     predicts_next,
 )
 from gnomon.sequences.attention import AttentionMaps
+from gnomon.sequences.batch import sequence_argument
+from gnomon.sequences.observe import observe_attention
 from gnomon.training import Run
 
 MAX_EXAMPLES = 16
@@ -70,20 +73,17 @@ class SequencesStep(AbstractStep):
     rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
-        return bool(_kinds(subject))
+        return True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        kinds = _kinds(subject)
-        if not kinds:
-            raise StepSkipped(
-                "Skipped: no attention or recurrent layer of torch.nn, and the targets are not the next inputs."
-            )
         run = products.get(Run)
         model = subject.module if run is None or run.shortage or run.diverges else run.model
         some = subject.probe.some(MAX_EXAMPLES)
-        heads = sum(m.num_heads for m in model.modules() if isinstance(m, nn.MultiheadAttention))
-        times = some.x.shape[1] if isinstance(some.x, Tensor) and some.x.dim() > 1 else 1
-        passes = 6 + ("attention" in kinds) * min(heads, MAX_ABLATED_HEADS) + ("next" in kinds) * times
+        heads = _count_heads(model, subject.probe.some(2).x)
+        kinds = _kinds(subject, heads)
+        if not kinds:
+            raise StepSkipped("Skipped: no attention or recurrent layer, and the targets are not the next inputs.")
+        passes = 6 + min(heads, MAX_ABLATED_HEADS) + ("next" in kinds) * _positions(some.x)
         cost = passes * len(some) * products[NetworkProfile].cost.each / 2
         if cost > context.seconds:
             raise out_of_time_error(f"{passes} passes over {len(some)} sequences", cost, context)
@@ -91,12 +91,14 @@ class SequencesStep(AbstractStep):
         plots: list[Plot] = []
         looked: list[str] = []
         lag = lag_of_task(subject.probe.x, subject.probe.y) if "recurrence" in kinds else None
-        if "next" in kinds and isinstance(some.x, Tensor):
+        if "next" in kinds:
             seen = causality(_with_positions_second(model, some.x), some.x)
             findings, looked = [*findings, *seen.findings], [*looked, seen.verdict]
         if "attention" in kinds:
-            maps, scale = attention_maps(model, some.x), logit_scale(model, some.x)
-            findings, looked = [*findings, *maps.findings, *scale.findings], [*looked, maps.verdict]
+            maps = attention_maps(model, some.x)
+            findings, looked = [*findings, *maps.findings], [*looked, maps.verdict]
+            if any(isinstance(m, nn.MultiheadAttention) for m in model.modules()):
+                findings.extend(logit_scale(model, some.x).findings)
             plots.extend((*_heads(maps, some.x, subject), *maps.plots()))
             if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
@@ -128,8 +130,10 @@ class _PositionsSecond(nn.Module):
         return output_tensor(self.module(x)).transpose(1, 2)
 
 
-def _with_positions_second(module: nn.Module, x: Tensor) -> nn.Module:
+def _with_positions_second(module: nn.Module, x: Inputs) -> nn.Module:
     """Swaps the last two dimensions of a module's outputs if positions are last; returns other modules unchanged."""
+    if not isinstance(x, Tensor):
+        return module
     with preserve(module, grad=False, seed=0):
         shape = output_tensor(run_module(module, x[:2])).shape
     return _PositionsSecond(module) if len(shape) == 3 and shape[1] != x.shape[1] == shape[2] else module
@@ -138,12 +142,13 @@ def _with_positions_second(module: nn.Module, x: Tensor) -> nn.Module:
 def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
     """Plots the attention maps of one example, for the first heads of the first and last layer."""
     found: list[Plot] = []
+    given = _tokens(x)
     for place in sorted({0, len(maps.maps) - 1}):
         heads = maps.maps[place][0]
         for head, seen in list(enumerate(heads))[:SHOWN_HEADS]:
             names: list[str] = []
-            if isinstance(x, Tensor) and x.dim() == 2 and not x.is_floating_point() and x.shape[1] == seen.shape[0]:
-                words, tokens = subject.vocabulary, x[0].tolist()
+            if given is not None and given.shape[1] == seen.shape[0]:
+                words, tokens = subject.vocabulary, given[0].tolist()
                 names = (
                     [words[t] if t < len(words) else str(t) for t in tokens] if len(tokens) <= MAX_NAMED_TOKENS else []
                 )
@@ -155,12 +160,37 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
     return found
 
 
-def _kinds(subject: Subject) -> tuple[str, ...]:
+def _kinds(subject: Subject, heads: int) -> tuple[str, ...]:
     """Returns which sequence checks apply: "attention", "recurrence", or "next" if targets are the next inputs."""
-    parts = list(subject.module.modules())
+    reading = subject.task.reading
     found = {
-        "attention": any(isinstance(m, nn.MultiheadAttention) for m in parts),
-        "recurrence": any(isinstance(m, RECURRENT) for m in parts),
-        "next": predicts_next(subject.probe.x, subject.probe.y),
+        "attention": heads > 0,
+        "recurrence": any(isinstance(m, RECURRENT) for m in subject.module.modules()),
+        "next": predicts_next(subject.probe.x, subject.probe.y) or (reading is not None and reading.shift > 0),
     }
     return tuple(kind for kind, there in found.items() if there)
+
+
+def _count_heads(model: nn.Module, x: Inputs) -> int:
+    """Returns the number of attention heads that a forward pass runs."""
+    try:
+        return sum(call.heads for call in observe_attention(model, x))
+    except InputError:
+        return 0  # no attention
+
+
+def _tokens(x: Inputs) -> Tensor | None:
+    """Returns the tokens (n, times) among the inputs; None if there are none."""
+    try:
+        found = sequence_argument(x)[1]
+    except InputError:
+        return None
+    return None if found.is_floating_point() else found
+
+
+def _positions(x: Inputs) -> int:
+    """Returns the length of the sequences among the inputs, 1 if there are none."""
+    try:
+        return sequence_argument(x)[1].shape[1]
+    except InputError:
+        return 1

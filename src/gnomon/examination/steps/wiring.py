@@ -16,7 +16,7 @@ from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.modes import dropout_noise_findings
-from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
+from gnomon.checks.network.normalization import lagging_statistics, normalization_findings, small_batch_findings
 from gnomon.checks.network.padding_index import padding_index_findings
 from gnomon.checks.network.reach import (
     loss_gradients,
@@ -49,6 +49,8 @@ AFFORDABLE_EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
 """Examples in a pass, chosen by time."""
 EXAMPLES_OF_REPEATED_PASSES = 16
 """Number of examples in passes that are repeated many times."""
+BATCH_SIZE_OF_STATISTICS = 32
+"""Batch size with which running statistics catch up, if the user gave none."""
 TOTAL_PASSES = 6
 """Cost of all passes, in training passes."""
 MAX_TIME_FACTOR = 4
@@ -135,6 +137,13 @@ def running_statistics_findings(subject: Subject, module: nn.Module, examples: i
     """Reports batch norm layers whose running statistics do not fit the training data."""
     some = subject.probe.some(examples)
     return normalization_findings(module, some.x, some.y, subject.loss_of)
+
+
+def trained_statistics_findings(subject: Subject, module: nn.Module, examples: int) -> tuple[Finding, ...]:
+    """Returns the same for a module that was just trained; a warning if the statistics only lag behind the weights."""
+    found = running_statistics_findings(subject, module, examples)
+    some, batch = subject.probe.some(examples), user_batch_size(subject) or BATCH_SIZE_OF_STATISTICS
+    return lagging_statistics(found, module, some.x, some.y, subject.loss_of, batch=batch)
 
 
 def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
