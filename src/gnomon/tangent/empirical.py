@@ -25,6 +25,7 @@ from gnomon.core.errors import InputError, names_call, out_of_range
 from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
 from gnomon.core.inputs.checks import check_integer, check_readable, check_type
 from gnomon.core.inputs.source import all_inputs
+from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.block import ChangedGraph
@@ -40,6 +41,7 @@ Progress = Callable[[int, int], None]
 
 
 @names_call
+@limit_time
 def ntk(
     module: nn.Module,
     data: Any,
@@ -49,6 +51,7 @@ def ntk(
     parameters: str | Sequence[str] | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> Float[Tensor, "n m *k"]:
     """Computes the empirical neural tangent kernel (NTK) of a module between two sets of examples.
 
@@ -59,10 +62,11 @@ def ntk(
         "pseudo"    (n, m)         sum_{ab} Theta_{ab}, the kernel of the sum of the outputs
 
     ``parameters`` chooses by shell-style patterns on names (default: those that require gradients); ``memory`` bounds
-    the bytes in use; ``progress(done, total)`` is called after each tile. Inputs are a tensor, a tuple of arguments, a
-    dict of named arguments, or a ``Dataset``, ``DataLoader`` or other iterable of batches, whose targets are not used;
-    outputs of any shape (n, ...) are flattened to k. Without x2 the kernel of x1 with itself is exactly symmetric. The
-    module is left unchanged, also when an error is raised.
+    the bytes in use; ``progress(done, total)`` is called after each tile; after ``budget`` seconds the call raises a
+    ``TimeLimitError``. At a terminal a kernel that takes long states its cost after the first pass. Inputs are a
+    tensor, a tuple of arguments, a dict of named arguments, or a ``Dataset``, ``DataLoader`` or other iterable of
+    batches, whose targets are not used; outputs of any shape (n, ...) are flattened to k. Without x2 the kernel of x1
+    with itself is exactly symmetric. The module is left unchanged, also when an error is raised.
 
     Hypotheses: the output for one example is not random and does not depend on the other examples (else `InputError`).
     A module that samples Gaussian noise (a variational autoencoder) is measured for one fixed draw of the noise.
@@ -81,6 +85,7 @@ def ntk(
 
 
 @names_call
+@limit_time
 def ntk_by_layer(
     module: nn.Module,
     data: Any,
@@ -90,6 +95,7 @@ def ntk_by_layer(
     parameters: str | Sequence[str] | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
+    budget: float | None = None,
 ) -> dict[str, Float[Tensor, "n m *k"]]:
     """Computes the contribution of each layer to the empirical neural tangent kernel; the contributions add up to
     `ntk`.

@@ -6,7 +6,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
+from time import monotonic
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from torch import Tensor
 from gnomon.core.errors import BudgetError
 from gnomon.core.inputs.arguments import Inputs, count, take
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
+from gnomon.core.machine.progress import Progress, is_terminal, progress_line
 from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.block import PIECE_BYTES, Block, unit
 from gnomon.tangent.checks import check_batch_independence
@@ -23,6 +25,8 @@ from gnomon.tangent.per_example import gated_kernel
 from gnomon.tangent.plan import NTKPlan
 from gnomon.tangent.sums import outer
 
+STATED_SECONDS = 20.0
+"""Kernels that take longer state their cost after the first backward pass."""
 Shares = dict[str, Tensor]
 """The share of each layer in the kernel, by its path."""
 
@@ -33,6 +37,36 @@ class SmallBatch:
 
     second: bool
     outputs: Tensor
+
+
+class Passes(Progress):
+    """Counts backward rounds, draws a bar, and states the cost of a long kernel after the first round."""
+
+    def __init__(self, tiles: int, rounds: int, outputs: int) -> None:
+        super().__init__(tiles * rounds, "tangent kernel")
+        self.outputs, self.start = outputs, monotonic()
+
+    def step(self) -> None:
+        """Counts one round; after the first one of a long kernel, prints how long all of them will take."""
+        super().step()
+        seconds = (monotonic() - self.start) * self.total
+        if self.done == 1 and seconds > STATED_SECONDS and self.outputs > 1 and is_terminal():
+            progress_line(
+                f"The kernel of {self.outputs:,} outputs takes about {_duration(seconds)}, one backward pass for each "
+                'output. outputs="pseudo" takes one pass; budget= limits the time.'
+            )
+
+
+def _duration(seconds: float) -> str:
+    """Formats seconds with the unit that a person would use.
+
+    >>> _duration(45.2), _duration(600), _duration(90_000), _duration(1e6)
+    ('45 s', '10 minutes', '25 hours', '12 days')
+    """
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} s"
 
 
 _Gates = dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]]
@@ -69,20 +103,26 @@ class TiledKernel:
         result: Shares = {}
         steps = list(_tiles(n, m, sizes.block, second is None))
         held: tuple[int, Block] | None = None
-        for done, (i, j) in enumerate(steps):
-            if held is None or held[0] != i:
-                held = None  # Frees the memory of the last block of rows before the next one is computed.
-                held = (i, self._block(first, i, sizes.block, self.small is not None and not self.small.second))
-            one, other = held[1], first if second is None else second
-            checked = self.small is not None and self.small.second and i == 0
-            two = one if second is None and i == j else self._block(other, j, sizes.block, checked)
-            for layer, tile in self._tile(one, two, k, sizes).items():
-                if layer not in result:
-                    result[layer] = tile.new_zeros(_shape(self.mode, n, m, k))
-                _write(result[layer], tile, i, j, self.mode, second is None)
-            if self.progress is not None:
-                self.progress(done + 1, len(steps))
+        passes = Passes(len(steps), self._rounds(k, sizes), k if self.mode != "pseudo" else 1)
+        with passes:
+            for done, (i, j) in enumerate(steps):
+                if held is None or held[0] != i:
+                    held = None  # Frees the memory of the last block of rows before the next one is computed.
+                    held = (i, self._block(first, i, sizes.block, self.small is not None and not self.small.second))
+                one, other = held[1], first if second is None else second
+                checked = self.small is not None and self.small.second and i == 0
+                two = one if second is None and i == j else self._block(other, j, sizes.block, checked)
+                for layer, tile in self._tile(one, two, k, sizes, passes).items():
+                    if layer not in result:
+                        result[layer] = tile.new_zeros(_shape(self.mode, n, m, k))
+                    _write(result[layer], tile, i, j, self.mode, second is None)
+                if self.progress is not None:
+                    self.progress(done + 1, len(steps))
         return self._finish(result, n, m, k)
+
+    def _rounds(self, k: int, sizes: _Sizes) -> int:
+        """Returns the number of backward rounds for one tile; one round takes the gradients of several outputs."""
+        return 1 if self.mode == "pseudo" else ceil(k / sizes.together)
 
     def _block(self, x: Inputs, start: int, size: int, checked: bool) -> Block:
         block = Block(self.f, take(x, slice(start, start + size)), self.plan, start)
@@ -91,19 +131,22 @@ class TiledKernel:
         return block
 
     @torch.no_grad()
-    def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes) -> Shares:
+    def _tile(self, one: Block, two: Block, k: int, sizes: _Sizes, passes: "Passes") -> Shares:
         """Returns the contribution of each layer to one tile of the tangent kernel."""
         tile: Shares = {}
         like = one.pieces[0].outputs.detach()
-        every = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in range(k)]
         gates: _Gates = {term.uses: ([], []) for term in self.plan.terms if term.gated}
-        for start in range(0, len(every), sizes.together):
-            cotangents = every[start : start + sizes.together]
+        for round_ in range(self._rounds(k, sizes)):
+            start = round_ * sizes.together
+            # made in each round, because a language model has millions of outputs
+            outputs = range(start, min(start + sizes.together, k))
+            cotangents = [like.new_ones(k)] if self.mode == "pseudo" else [unit(k, o, like) for o in outputs]
             for layer, share in self._shares(one, two, cotangents, gates, sizes.workspace):
                 if self.mode == "diagonal":
                     tile.setdefault(layer, share.new_zeros(k, *share.shape[1:]))[start : start + len(share)] += share
                 else:
                     tile[layer] = tile[layer].add_(share) if layer in tile else share
+            passes.step()
         for term in self.plan.terms:
             if term.gated:
                 share = gated_kernel(term, one, two, *gates[term.uses], self.mode, sizes.workspace)
