@@ -15,6 +15,15 @@ from gnomon.core.inputs.arguments import Inputs, take
 from gnomon.core.modules.pure import PureFunction, check_finite
 from gnomon.tangent.probe import Probe
 
+__all__ = [
+    "DependentExamplesError",
+    "check_batch_independence",
+    "check_batch_norms",
+    "check_eval_mode",
+    "check_outputs",
+    "check_stable_buffers",
+]
+
 ROUNDINGS_PER_PARAMETER = 64
 """Relative perturbation of each parameter, in roundings, that stands for sums in another order."""
 
