@@ -1,1 +1,1 @@
-"""Architecture claims: which functions networks can represent, and how closely they approximate others."""
+"""Claims about architectures: which functions networks represent, and how closely they approximate others."""

@@ -25,7 +25,7 @@ def predicted():
 
 
 def count_parameters(side):
-    """Counts the parameters of a torch.nn AlexNet that pools to ``side`` x ``side``: all, then dense layers."""
+    """Returns the number of parameters of AlexNet with ``side`` x ``side`` pooling outputs: all, then dense layers."""
     with torch.device("meta"):
         net = nn.Sequential(
             nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),

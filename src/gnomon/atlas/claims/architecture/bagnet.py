@@ -30,7 +30,7 @@ def predicted(patch, side, seed):
 
 
 def outputs(net, x, side):
-    """Returns the logits of each image, and of each image with its upper and lower half exchanged."""
+    """Returns the network's logits of each image, and of each image with its upper and lower half exchanged."""
     with torch.no_grad():
         return torch.cat([net(x), net(x.roll(side // 2, 2))])
 
@@ -41,7 +41,7 @@ def observed(patch, side, seed):
 
 
 def control(patch, side, seed):
-    """Adds its vertical position to each pixel, so that exchanging the halves changes the logits."""
+    """Returns the logits if each pixel also gets its vertical position, so that exchanging the halves changes them."""
     bag, x = problem(patch, side, seed)
     place = torch.linspace(-1, 1, side, dtype=x.dtype)[:, None].expand(side, side)
     return outputs(lambda z: bag(z + place), x, side)

@@ -1,4 +1,4 @@
-"""Random ReLU units, one drawn in each cell of parameter space, approximate with an error of order m^(-1/2 - 1/d).
+"""m ReLU units, one drawn from each cell of parameter space, approximate a function with an error m^(-1/2 - 1/d).
 
     f = nu mean over P of a(w, b)(w.x - b)_+,    sup |f - f_m| <= c nu sqrt(d + log m) m^(-1/2 - 1/d)         (1)
 
@@ -20,7 +20,7 @@ def predicted():
 
 
 def mean_of(units, x):
-    """Returns the mean output of ReLU units, given by (angle, bias) in the unit square, at points x."""
+    """Returns the mean output of ReLU units at points x; each unit is a pair (angle, bias) in the unit square."""
     angle, bias = units[:, 0], units[:, 1]
     w = np.stack([angle, 1 - angle], 1)  # |w|_1 = 1
     sign = np.sin(2 * np.pi * angle) + np.cos(3 * bias)
@@ -28,13 +28,13 @@ def mean_of(units, x):
 
 
 def cells(side, generator):
-    """Returns a random point in each of side^2 square cells; the centers of the cells without a generator."""
+    """Returns a random point in each of side^2 cells of the unit square, or without a generator the centers."""
     corner = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
     return (corner + (0.5 if generator is None else generator.uniform(size=corner.shape))) / side
 
 
 def errors(stratified, repeats, seed):
-    """Returns the largest approximation error on a grid of inputs for 16, 64, 256 and 1,024 units."""
+    """Returns the largest approximation error on a grid of inputs, for 16, 64, 256 and 1,024 ReLU units."""
     rng = np.random.default_rng(seed)
     grid = np.linspace(0, 1, 16)
     x = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)

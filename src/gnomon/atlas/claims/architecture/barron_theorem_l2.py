@@ -1,4 +1,4 @@
-"""Step units picked greedily for the target approximate it with squared error at most V^2 / (m + 1) in any dimension.
+"""A network of m step units, chosen greedily, approximates a function with squared error at most V^2 / (m + 1).
 
 The target f = sum_i c_i u_i is a sine along one direction, written as a sum of step units u_i with coefficients c_i.
 The approximation f_m adds one unit at a time and refits all coefficients:
@@ -34,7 +34,7 @@ def problem(d, points, seed):
 
 
 def predicted(dimensions, points, seed):
-    """Returns the error bound V^2 / (m + 1) for m = 1 to 48 units, for each number of inputs."""
+    """Returns the bound V^2 / (m + 1) for m = 1 to 48 units and variation V of the target, per number of inputs."""
     rows = []
     for d in dimensions:
         units, c = problem(d, points, seed)
@@ -58,12 +58,12 @@ def errors(chosen, d, points, seed):
 
 
 def observed(dimensions, points, seed):
-    """Returns the errors if the unit that reduces the error most is added each time."""
+    """Returns the errors after each added unit if the unit that reduces the error most is added each time."""
     return np.array([errors(True, d, points, seed) for d in dimensions])
 
 
 def control(dimensions, points, seed):
-    """Returns the errors if units of random direction are added in a fixed order, whatever the target is."""
+    """Returns the errors after each added unit if units of random direction are added in a fixed order."""
     return np.array([errors(False, d, points, seed) for d in dimensions])
 
 

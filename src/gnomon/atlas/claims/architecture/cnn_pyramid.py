@@ -1,4 +1,4 @@
-"""The receptive field grows in each layer by (kernel - 1) times the product of all earlier strides.
+"""In a CNN the receptive field grows in each layer by (kernel size - 1) times the product of all earlier strides.
 
     r_l = r_{l-1} + (k_l - 1) j_{l-1},    j_l = j_{l-1} s_l,    side_l = floor((side_{l-1} - k_l) / s_l) + 1  (1)
 
@@ -23,7 +23,7 @@ def predicted(kernels, strides, side):
 
 
 def receptive_fields(kernels, strides, side):
-    """Measures the receptive field by gradients: how many image rows influence the middle of each output."""
+    """Returns the measured receptive field of each layer: how many image rows have a gradient at the middle output."""
     net, rows = [], []
     for i, (k, s) in enumerate(zip(kernels, strides, strict=True)):
         net += [nn.Conv2d(2**i, 2 ** (i + 1), k, stride=s).double()]
@@ -40,7 +40,7 @@ observed = receptive_fields  # The test measures receptive fields of a network w
 
 
 def control(kernels, side):
-    """Measures the receptive fields of a network whose strides are all 1."""
+    """Returns the receptive fields of a network whose strides are all 1."""
     return receptive_fields(kernels, (1,) * len(kernels), side)
 
 

@@ -1,4 +1,4 @@
-"""A network with the structure of a compositional target learns it from a third of the examples.
+"""A tree-shaped network learns a target composed in the same tree from a third of a shallow network's examples.
 
     f(x) = h(h(h(x1, x2), h(x3, x4)), h(h(x5, x6), h(x7, x8))):   error deep (n) < error shallow (3 n)        (1)
 
@@ -21,7 +21,7 @@ def predicted():
 
 
 def tree(x):
-    """Computes the compositional target: h(a, b) = tanh(2 a b + a - b), applied to pairs of inputs on three levels."""
+    """Returns the compositional target: h(a, b) = tanh(2 a b + a - b), applied to pairs of inputs on three levels."""
     while x.shape[1] > 1:
         a, b = x[:, ::2], x[:, 1::2]
         x = torch.tanh(2 * a * b + a - b)
@@ -29,12 +29,12 @@ def tree(x):
 
 
 def across(x):
-    """Returns another target: a sum of products of inputs that are far apart in the tree."""
+    """Returns a target that does not fit the tree: a sum of products of inputs that are far apart in it."""
     return (x[:, :4] * x[:, 4:]).sum(1, keepdim=True) / 2
 
 
 def error(net, target, examples, steps):
-    """Trains with Adam and returns the test error divided by the variance of the target."""
+    """Returns the test error after training with Adam, divided by the variance of the target."""
     x, t = torch.randn(examples, 8), torch.randn(1000, 8)
     y, z = target(x), target(t)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
@@ -48,14 +48,14 @@ def error(net, target, examples, steps):
 
 
 class Tree(nn.Module):
-    """A small network at every node of a binary tree, shared by all nodes of a level."""
+    """A network shaped like a binary tree: a small network at every node, shared by all nodes of a level."""
 
     def __init__(self):
         super().__init__()
         self.levels = nn.ModuleList(nn.Sequential(nn.Linear(2, 24), nn.Tanh(), nn.Linear(24, 1)) for _ in range(3))
 
     def forward(self, x):
-        """Joins neighboring pairs, level by level."""
+        """Returns the output of the tree: joins neighboring pairs of inputs, level by level."""
         for level in self.levels:
             x = level(x.reshape(len(x), -1, 2))[..., 0]
         return x

@@ -1,4 +1,4 @@
-"""The gradient of a convolution's input is the full convolution of the output gradient with the kernel.
+"""The gradient with respect to a convolution's input is the full convolution of the output gradient with the kernel.
 
     delta_x[i, j] = sum_{m, n} delta_y[m, n] w[i - m, j - n]                                                  (1)
 
@@ -22,7 +22,7 @@ def problem(side, kernel, seed):
 
 
 def predicted(side, kernel, seed):
-    """Returns the gradient with respect to the input by automatic differentiation."""
+    """Returns the gradient with respect to the convolution's input, by automatic differentiation."""
     w, delta = (torch.from_numpy(a) for a in problem(side, kernel, seed))
     x = torch.zeros(side, side, dtype=torch.float64, requires_grad=True)
     out = torch.nn.functional.conv2d(x[None, None], w[None, None])[0, 0]
@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def full_convolution(turn, side, kernel, seed):
-    """Adds up each output gradient times the kernel; ``turn`` rotates the kernel by 180 degrees."""
+    """Returns the sum of each output gradient times the kernel; ``turn`` rotates the kernel by 180 degrees."""
     w, delta = problem(side, kernel, seed)
     w = w[::-1, ::-1] if turn else w
     found = np.zeros((side, side))

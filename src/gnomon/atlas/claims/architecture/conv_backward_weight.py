@@ -1,4 +1,4 @@
-"""The gradient of a convolution kernel is the cross-correlation of the input with the output gradient.
+"""The gradient with respect to a convolution's kernel is the cross-correlation of input and output gradient.
 
     dL/dw[m, n] = sum_{i, j} delta[i, j] x[i + m, j + n]      for y = conv2d(x, w)                            (1)
 
@@ -30,7 +30,7 @@ def predicted(side, kernel, seed):
 
 
 def correlate(turn, side, kernel, seed):
-    """Correlates input and output gradient with a loop; ``turn`` rotates the output gradient by 180 degrees."""
+    """Returns the correlation of input and output gradient; ``turn`` rotates the output gradient by 180 degrees."""
     x, _, delta = problem(side, kernel, seed)
     delta = delta[::-1, ::-1] if turn else delta
     size = len(delta)

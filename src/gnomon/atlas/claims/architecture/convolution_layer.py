@@ -21,7 +21,7 @@ def inputs(channels, outputs, side, kernel, seed):
 
 
 def sums(channels, outputs, side, kernel, seed):
-    """Computes the convolution by loops, at all pixels at which the kernel is inside the image."""
+    """Returns the mathematical convolution by loops, at all pixels at which the kernel is inside the image."""
     x, w = inputs(channels, outputs, side, kernel, seed)
     out = side - kernel + 1
     y = np.zeros((outputs, out, out))

@@ -1,4 +1,4 @@
-"""A memory with energy of order k stores about d^(k - 1) patterns of d bits; with exponential energy, far more.
+"""An associative memory with energy of order k stores about d^(k - 1) patterns of d bits; exponential energy, far more.
 
     E(s) = -sum_t (x_t.s)^k,    n at one wrong bit in a hundred  =  d^(k-1) / (2.33^2 (2k-3)!!)               (1)
 
@@ -23,12 +23,12 @@ ROOM = {2: 1.0, 3: 3.0, 4: 15.0}  # (2k - 3)!!
 
 
 def predicted():
-    """Returns the exponents k - 1 of d for k = 2, 3 and 4, then 0 % wrong bits for the exponential energy."""
+    """Returns the exponents of d in the number of storable patterns, k - 1 for k = 2, 3, 4; then 0 % wrong bits."""
     return [1.0, 2.0, 3.0, 0.0]
 
 
 def share_of_wrong_bits(order, units, patterns, rng):
-    """Returns the share of bits of stored patterns that one update flips; order 0 means exponential energy."""
+    """Returns the share of bits of stored patterns that one update flips wrongly; order 0 means exponential energy."""
     x = rng.choice([-1.0, 1.0], size=(patterns, units))
     rest = x[:8] @ x.T
     field = np.zeros((8, units))
@@ -40,7 +40,7 @@ def share_of_wrong_bits(order, units, patterns, rng):
 
 
 def slope(order, repeats, rng):
-    """Measures the exponent of d in the number of patterns that can be stored with 1 % wrong bits."""
+    """Returns the measured exponent of the bits d in the number of patterns that can be stored with 1 % wrong bits."""
     loads, found = np.array([0.6, 0.85, 1.2, 1.7]), []
     for d in SIZES[order]:
         top = d ** (order - 1) / (2.326**2 * ROOM[order])
@@ -52,7 +52,7 @@ def slope(order, repeats, rng):
 
 
 def powers_and_wrong_bits(orders, repeats, seed):
-    """Returns the measured exponents, then the percentage of wrong bits for 1000 patterns of 40 bits."""
+    """Returns the measured exponents, then the percentage of wrong bits among 1000 patterns of 40 bits."""
     rng = np.random.default_rng(seed)
     *powers, last = orders
     return [*(slope(k, repeats, rng) for k in powers), 100 * share_of_wrong_bits(last, 40, 1000, rng)]

@@ -1,4 +1,4 @@
-"""Each layer of a dense block adds the same number of channels, and the block's Jacobian never shrinks a vector.
+"""Each layer of a dense block (DenseNet) adds the same number of channels, and its Jacobian never shrinks a vector.
 
     channels after l layers = c_0 + l growth,    |J v| >= |v|                                                  (1)
 
@@ -15,7 +15,7 @@ from gnomon.models import DenseBlock
 
 
 def predicted(depth, growth, start):
-    """Returns the number of channels at each depth, then the bound 1 on each singular value."""
+    """Returns the number of channels at each depth, then 1, the lower bound on the Jacobian's singular values."""
     return [*(float(start + i * growth) for i in range(1, depth + 1)), *[1.0] * depth]
 
 
@@ -27,12 +27,12 @@ def channels_and_singular_values(block, depth, start, seed):
 
 
 def observed(depth, growth, start, seed):
-    """Measures dense blocks of every depth."""
+    """Returns channels and smallest singular values of dense blocks, for each depth."""
     return channels_and_singular_values(lambda i: DenseBlock(start, growth=growth, depth=i), depth, start, seed)
 
 
 def control(depth, growth, start, seed):
-    """Measures plain networks of the same widths, whose layers drop their input instead of keeping it."""
+    """Returns channels and smallest singular values of plain networks of equal widths, which drop their inputs."""
 
     def plain(layers):
         sizes = [start + i * growth for i in range(layers + 1)]

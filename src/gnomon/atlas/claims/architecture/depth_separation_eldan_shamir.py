@@ -1,4 +1,4 @@
-"""A tent map composed k times has 2^k linear pieces; a single hidden layer needs 2^k - 1 units for that.
+"""A tent map composed k times, a network of depth k, has 2^k linear pieces; one hidden layer needs 2^k - 1 units.
 
     pieces(k layers of width 2) = 2^k                                                                         (1)
 
@@ -17,19 +17,19 @@ def predicted(depth):
 
 
 def pieces(function):
-    """Counts the linear pieces of a function on [0, 1]: changes of slope on a fine grid, plus one."""
+    """Returns the number of linear pieces of a function on [0, 1]: changes of slope on a fine grid, plus one."""
     x = torch.linspace(0, 1, 2**14 + 1, dtype=torch.float64)
     slopes = torch.diff(function(x)) * 2**14
     return float((torch.diff(slopes).abs() > 1e-6).sum() + 1)
 
 
 def tent(x):
-    """Returns the tent map as a sum of two ReLU units."""
+    """Returns the tent map, which rises from 0 to 1 and falls back to 0, as a sum of two ReLU units."""
     return 2 * torch.relu(x) - 4 * torch.relu(x - 0.5)
 
 
 def observed(depth):
-    """Counts the pieces of the tent map composed with itself, for each depth."""
+    """Returns the number of linear pieces of the tent map composed with itself, for each depth."""
     found, f = [], tent
     for _ in range(depth):
         found.append(pieces(f))
@@ -38,7 +38,7 @@ def observed(depth):
 
 
 def control(depth):
-    """Counts the pieces of a single hidden layer with the same total number of units."""
+    """Returns the number of linear pieces of a single hidden layer with the same total number of units."""
     found = []
     for k in range(1, depth + 1):
         places = torch.arange(2 * k, dtype=torch.float64) / (2 * k)

@@ -1,4 +1,4 @@
-"""A few patterns stored by Hebb's rule are fixed points and are recovered from four fifths of their bits.
+"""A few patterns stored in a Hopfield network by Hebb's rule are stable, and are recalled from 80 % of their bits.
 
     W = (1/d) sum_t x_t x_t^T with zero diagonal                                                              (1)
 
@@ -23,12 +23,12 @@ def problem(units, patterns, seed):
 
 
 def predicted():
-    """Returns lower bounds on the overlap after one update and on the overlap after recall from damaged copies."""
+    """Returns lower bounds on the overlap with a stored pattern, after one update and after recall from damage."""
     return np.array([1.0, 0.99])
 
 
 def overlaps(times, units, patterns, seed):
-    """Returns the overlap after one update and after recall, with ``times`` as many stored patterns."""
+    """Returns overlaps with stored patterns after one update and after recall, for ``times`` as many patterns."""
     x, noisy = problem(units, patterns * times, seed)
     net = HopfieldNetwork(torch.from_numpy(x))
     first, second = net.step(torch.from_numpy(x)), torch.from_numpy(noisy)

@@ -29,14 +29,14 @@ def problem(patterns, size, seed):
 
 
 def predicted(patterns, size, seed):
-    """Returns the output of torch's attention, the stored patterns, and zeros: the energy must not increase."""
+    """Returns torch's attention output, then the stored patterns, then zeros: the energy must not increase."""
     x, states, _ = problem(patterns, size, seed)
     attention = torch.nn.functional.scaled_dot_product_attention(*(torch.from_numpy(a)[None] for a in (states, x, x)))
     return torch.cat((attention[0].flatten(), torch.from_numpy(x).flatten(), torch.zeros(len(states)).double()))
 
 
 def steps(well, patterns, size, seed):
-    """Returns the states after one gradient step on |s|^2 / 2 - well(b X s) / b, and the increase of the energy."""
+    """Returns states after a gradient step on the energy |s|^2 / 2 - well(b X s) / b, then the rise of the energy."""
     x, states, near = (torch.from_numpy(a) for a in problem(patterns, size, seed))
 
     def energy(s, b):

@@ -1,4 +1,4 @@
-"""A Hopfield network keeps its patterns at a load of 0.12 per unit and loses them at 0.16; the limit is 0.138.
+"""A Hopfield network recalls its patterns at 0.12 patterns per unit and loses them at 0.16; the limit is 0.138.
 
     mean overlap at rest:  above 0.967 at n / d = 0.12,  below 0.967 at n / d = 0.16                          (1)
 
@@ -17,7 +17,7 @@ OVERLAP_AT_THE_LIMIT = 0.967
 
 
 def predicted():
-    """Returns the names of both overlaps and of the limit, from the smallest to the largest."""
+    """Returns the names of both overlaps and of the theoretical limit, from the smallest value to the largest."""
     return ("load 0.16", "overlap at the limit", "load 0.12")
 
 
@@ -31,7 +31,7 @@ def overlap(load, units, rng):
 
 
 def kept_and_lost(loads, units, networks, seed):
-    """Returns the overlaps at both loads in place of 0.12 and 0.16, for several networks."""
+    """Returns the overlaps with stored patterns at both numbers of patterns per unit, for several networks."""
     rng = np.random.default_rng(seed)
     low, high = ([overlap(load, units, rng) for _ in range(networks)] for load in loads)
     return dict(zip(predicted(), (high, [OVERLAP_AT_THE_LIMIT] * networks, low), strict=True))

@@ -1,4 +1,4 @@
-"""A bit of a stored pattern flips with a Gaussian tail probability that depends on the patterns per unit.
+"""In a Hopfield network with n patterns of d units, a bit of a pattern flips with a Gaussian tail probability.
 
     P(flip) = (1 - erf(sqrt(d / (2 (n - 1))))) / 2                                                            (1)
 
@@ -21,7 +21,7 @@ def predicted(units, loads):
 
 
 def flips(common, units, loads, repeats, seed):
-    """Returns the share of bits that one update flips; a share ``common`` of the bits is equal in all patterns."""
+    """Returns the share of bits that one update flips; a share ``common`` of the bits is the same in all patterns."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(repeats):
         row = []

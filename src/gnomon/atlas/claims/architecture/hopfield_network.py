@@ -1,4 +1,4 @@
-"""Updating one unit at a time never raises the energy of a network with symmetric weights and zero diagonal.
+"""In a Hopfield network with symmetric weights, updating one unit at a time never raises the energy.
 
     E(s) = -s.W s / 2,    s_i <- sign(W s)_i    =>    E' <= E,    and finitely many updates end at rest       (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units, networks):
-    """Returns the bound 1 on "1 + change of the energy" for each update, and on 1 + the number of units not at rest."""
+    """Returns 1, the bound on 1 + (change of energy) for each update, and on 1 + (units still moving at the end)."""
     return np.ones((networks, 3 * units + 1))
 
 
 def energy_changes(skew, units, networks, seed):
-    """Returns 1 + the change of the energy in three sweeps, then 1 + the units not at rest after twenty sweeps."""
+    """Returns 1 + the change of energy by each update of three sweeps, then 1 + the units still moving later."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(networks):
         w = rng.normal(size=(units, units))

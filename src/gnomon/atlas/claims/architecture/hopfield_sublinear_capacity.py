@@ -1,4 +1,4 @@
-"""If d / (2 ln d) patterns are stored in d units, at most about a share 1 / sqrt(4 pi ln d) of them has a wrong bit.
+"""If a Hopfield network of d units stores d / (2 ln d) patterns, at most a share 1 / sqrt(4 pi ln d) has a wrong bit.
 
     P(a pattern is not at rest) <= d P(S > d - 1),  S a sum of (n - 1)(d - 1) signs;  ~ 1 / sqrt(4 pi ln d)   (1)
 
@@ -17,14 +17,14 @@ from gnomon.lab import Claim, Premise, Source, at_most
 
 
 def predicted(units):
-    """Returns the bound on the probability of an error: units times the exact binomial tail; a tie flips no bit."""
+    """Returns the bound on the probability that a pattern has a wrong bit: units times the exact binomial tail."""
     n = int(units / (2 * log(units)))
     signs = (n - 1) * (units - 1)
     return units * float(binom.sf((signs + units - 1) // 2, signs, 0.5))
 
 
 def share_of_changed_patterns(factor, units, repeats, seed):
-    """Returns the share of d / (factor ln d) stored patterns that one update changes, per repetition."""
+    """Returns the share of d / (factor ln d) stored patterns that one update changes, for each repetition."""
     rng, found, patterns = np.random.default_rng(seed), [], int(units / (factor * log(units)))
     for _ in range(repeats):
         x = rng.choice([-1.0, 1.0], size=(patterns, units))

@@ -1,4 +1,4 @@
-"""A chain of additive couplings can be inverted exactly and preserves volume.
+"""A chain of additive coupling layers, as in a RevNet, can be inverted exactly and preserves volume.
 
     y = [x_2, x_1 + F(x_2)],    log |det| = 0                                                                 (1)
 
@@ -19,7 +19,7 @@ def predicted():
 
 
 def observed(channels, depth, seed):
-    """Returns the reconstruction error and the log determinant of a chain of additive couplings."""
+    """Returns the reconstruction error and the log determinant of a chain of additive coupling layers."""
     torch.manual_seed(seed)
     net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
     jacobian = torch.func.jacrev(net)(x).detach()
@@ -29,7 +29,7 @@ def observed(channels, depth, seed):
 
 
 def control(channels, depth, seed):
-    """Changes both halves at once in each block, so that the inverse of the chain no longer fits."""
+    """Returns reconstruction error and log determinant if each block changes both halves, so the inverse fails."""
     torch.manual_seed(seed)
     net, x = ReversibleNetwork(channels, depth=depth, width=8).double(), torch.randn(channels).double()
 

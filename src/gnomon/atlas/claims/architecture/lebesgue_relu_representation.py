@@ -15,20 +15,20 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(pieces, seed):
-    """Returns random knots, random values at the knots, and 400 points at which the function is evaluated."""
+    """Returns random knots, random values at the knots, and 400 points at which both functions are compared."""
     rng = np.random.default_rng(seed)
     knots = np.linspace(-1, 1, pieces + 1) + rng.uniform(-0.8, 0.8, pieces + 1) / pieces
     return knots, rng.normal(size=pieces + 1), rng.uniform(knots[0], knots[-1], 400)
 
 
 def predicted(pieces, seed):
-    """Returns the linear interpolation between the knots."""
+    """Returns the linear interpolation between the knots, at the 400 points."""
     knots, values, x = problem(pieces, seed)
     return np.interp(x, knots, values)
 
 
 def network(jump, pieces, seed):
-    """Computes the function as a line plus ReLU units; adds ``jump`` to the right of the middle knot."""
+    """Returns the function as a line plus ReLU units; adds ``jump`` to the right of the middle knot."""
     knots, values, x = problem(pieces, seed)
     slopes = np.diff(values) / np.diff(knots)
     hidden = torch.relu(torch.from_numpy(x[:, None] - knots[1:-1]))

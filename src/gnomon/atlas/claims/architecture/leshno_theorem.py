@@ -1,4 +1,4 @@
-"""Units with a cubic activation only represent cubic polynomials, so they cannot approximate every function.
+"""A network with a cubic activation only represents cubic polynomials, so it cannot approximate every function.
 
     span {phi(a x + b)} is dense  <=>  phi is not a polynomial                                                (1)
 
@@ -21,7 +21,7 @@ def problem():
 
 
 def predicted():
-    """Returns the root mean squared error of the best cubic polynomial."""
+    """Returns the root mean squared error of the best approximation by a cubic polynomial."""
     x, y = problem()
     return float(np.sqrt(np.mean((np.polynomial.Polynomial.fit(x, y, 3)(x) - y) ** 2)))
 

@@ -1,4 +1,4 @@
-"""Powers (w.x)^k in enough random directions w represent every homogeneous polynomial of degree k.
+"""Powers (w.x)^k with enough random directions w represent every homogeneous polynomial of degree k.
 
     span {(w_j.x)^k : j <= C(n+k-1, k)} = homogeneous polynomials of degree k in n variables                  (1)
 
@@ -29,7 +29,7 @@ def predicted(variables, degree, seed):
 
 
 def fit_by_ridge_powers(missing, variables, degree, seed):
-    """Fits (w.x)^k for random w by least squares, with ``missing`` fewer directions than are needed."""
+    """Returns the least-squares fit by powers (w.x)^k of random w, with ``missing`` fewer directions than needed."""
     x, y = problem(variables, degree, seed)
     rng = np.random.default_rng(seed + 1)
     ridges = (x @ rng.normal(size=(variables, comb(variables + degree - 1, degree) - missing))) ** degree

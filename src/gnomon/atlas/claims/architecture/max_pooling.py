@@ -1,4 +1,4 @@
-"""Max pooling sends each gradient to the position of the maximum and nowhere else.
+"""Max pooling passes each gradient to the position of the window's maximum and nowhere else.
 
     dL/dx[m, n] = sum over windows of delta 1{(m, n) is the place of the maximum}                             (1)
 
@@ -28,7 +28,7 @@ def predicted(side, seed):
 
 
 def route_gradient(share, side, seed):
-    """Sends each gradient to the largest pixel, except a share that all four pixels split equally."""
+    """Returns the gradient if each window passes it to its largest pixel, except a share split among all four."""
     x, delta = problem(side, seed)
     found = np.zeros_like(x)
     for i in range(side // 2):

@@ -1,4 +1,4 @@
-"""L layers of m ReLU units with suitable weights have (m + 1) m^(L - 1) linear pieces on a line.
+"""ReLU networks with L layers of m units can have (m + 1) m^(L - 1) linear pieces along a line.
 
     (m + 1) m^(L - 1)      pieces on a line, for L layers of m relu units that fold                           (1)
 
@@ -18,12 +18,12 @@ SHIFT = 1.0
 
 
 def predicted(widths, depths):
-    """Returns the number of linear pieces, (m + 1) m^(L - 1), for each width m and depth L."""
+    """Returns the number of linear pieces, (m + 1) m^(L - 1), for each width m and number of layers L."""
     return np.array([float((m + 1) * m ** (depth - 1)) for m in widths for depth in depths])
 
 
 def pieces(folding, widths, depths, seed):
-    """Counts the linear pieces on [0, 1] of networks with folding weights, or with torch's default weights."""
+    """Returns the number of linear pieces on [0, 1] of networks with folding weights, or torch's default weights."""
     torch.manual_seed(seed)
     found = []
     for m in widths:

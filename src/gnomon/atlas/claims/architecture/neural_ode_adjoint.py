@@ -1,4 +1,4 @@
-"""The gradient of a neural ODE's loss is an integral over the adjoint, which is solved backward in time.
+"""The gradient of a neural ODE's loss is an integral of the adjoint, an ODE that is solved backward in time.
 
     da/dt = -a^T df/dh,    dL/dtheta = integral over [0, 1] of a^T df/dtheta dt                               (1)
 
@@ -39,7 +39,7 @@ def observed(width, steps, seed):
 
 
 def control(width, steps, seed):
-    """Computes the gradient's integral with the adjoint held constant at its final value."""
+    """Returns the gradient if the adjoint is held constant at its final value instead of being solved backward."""
     field, h = net(width, seed), inputs(width, seed)
     states = [h]
     with torch.no_grad():

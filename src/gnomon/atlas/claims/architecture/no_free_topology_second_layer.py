@@ -1,4 +1,4 @@
-"""Permuting the channels of a layer together with the next layer's weights does not change the network.
+"""Permuting the channels of a layer together with the next layer's weights does not change the network's output.
 
     W_2[:, P] phi(W_1[P] x) = W_2 phi(W_1 x)                                                                  (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 0, the change of the output if channels are permuted."""
+    """Returns 0, the change of the output if the channels are permuted."""
     return 0.0
 
 
 def difference(follow, channels, seed):
-    """Returns the largest output change if the first layer's channels are permuted, with ``follow`` both layers'."""
+    """Returns the output change if the first layer's channels are permuted; ``follow`` permutes the next layer too."""
     torch.manual_seed(seed)
     a, b = (torch.nn.Conv2d(i, channels, 3).double() for i in (1, channels))
     x, order, p = torch.randn(2, 1, 8, 8).double(), torch.arange(channels), torch.randperm(channels)

@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -2, the exponent of the number of pieces in the error."""
+    """Returns -2, the exponent of the number of points in the interpolation error."""
     return -2.0
 
 
 def errors(function, pieces):
-    """Returns the largest interpolation error on a fine grid, for each number of pieces."""
+    """Returns the largest interpolation error on a fine grid, for each number of linear pieces."""
     x = np.linspace(0, 1, 20001)
     found = []
     for n in pieces:

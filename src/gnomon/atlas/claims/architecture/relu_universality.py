@@ -1,4 +1,4 @@
-"""One hidden layer of m ReLU units approximates a smooth function of one variable with error |f''| / (8 m^2).
+"""m ReLU units approximate a smooth function f of one variable with an error of at most max |f''| / (8 m^2).
 
     sup |f - f_m| <= |f''| h^2 / 8,     h = 1 / m the distance of the knots                                   (1)
 
@@ -19,13 +19,13 @@ MIN_SHARE_OF_BOUND = 1 - 7**4 / (2 * 64**2 * 43)
 
 
 def predicted(widths):
-    """Returns the error bound for f = sin 7x + x^3, whose second derivative is 6x - 49 sin 7x."""
+    """Returns the error bound for the function sin 7x + x^3 with second derivative 6x - 49 sin 7x, per width."""
     x = np.linspace(0, 1, 1_000_001)
     return np.abs(6 * x - 49 * np.sin(7 * x)).max() / (8 * np.array(widths, float) ** 2)
 
 
 def errors(function, widths):
-    """Returns the largest error of the ReLU network that interpolates a function at m + 1 knots, for each m."""
+    """Returns the largest error of the ReLU network that interpolates the function at m + 1 points, for each m."""
     x = np.linspace(0, 1, 20_011)
     found = []
     for m in widths:

@@ -1,4 +1,4 @@
-"""A residual layer with zero weights is the identity, if its activation at zero is subtracted.
+"""A residual layer with zero weights returns its input, if the activation's value at zero is subtracted.
 
     F(x) = x + phi(W x + b) - phi(0),    F[0, 0](x) = x                                                       (1)
 
@@ -20,12 +20,12 @@ def inputs(width, seed):
 
 
 def predicted(width, seed):
-    """Returns the inputs: the layer must not change them."""
+    """Returns the input points: a residual layer with zero weights must not change them."""
     return inputs(width, seed)
 
 
 def output(whole, width, seed):
-    """Returns the output of a residual layer with zero parameters; subtracts phi(0) only if ``whole``."""
+    """Returns a residual layer's output at zero parameters; only with ``whole`` it subtracts the activation at zero."""
     layer, x = ResidualLayer(width, torch.nn.Sigmoid()).double(), torch.from_numpy(inputs(width, seed))
     with torch.no_grad():
         for p in layer.parameters():

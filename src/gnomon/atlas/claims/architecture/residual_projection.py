@@ -1,4 +1,4 @@
-"""At zero weights, the Jacobian of a residual block with a projection V in its skip connection is V.
+"""At zero weights, the Jacobian of a residual block equals the matrix V of its skip connection.
 
     F(x) = V x + phi(W x + b) - phi(0),    dF/dx = V at W = 0                                                 (1)
 
@@ -19,7 +19,7 @@ def net(inputs, outputs, seed):
 
 
 def predicted(inputs, outputs, seed):
-    """Returns the random matrix V of the skip connection, which is the Jacobian if all weights are zero."""
+    """Returns the matrix V of the skip connection, which is the Jacobian if all other weights are zero."""
     return net(inputs, outputs, seed).numpy()
 
 

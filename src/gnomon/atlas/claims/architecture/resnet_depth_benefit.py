@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of the networks and of half the loss of guessing, from the smallest to the largest loss."""
+    """Returns the names of both networks and of half the loss of guessing, from the smallest loss to the largest."""
     return ("residual", "half of guessing", "plain")
 
 

@@ -1,4 +1,4 @@
-"""Residual blocks with one hidden ReLU unit each approximate every function of one variable in the mean.
+"""Residual blocks with one hidden ReLU unit each can approximate every continuous function of one variable.
 
     h <- h + v relu(h - c)                                                                                    (1)
     mean |f - f_N| <= L / (4 N) + d N (2 N + 12) + e (N + 6) / N       with some 3 N blocks                   (2)
@@ -26,13 +26,13 @@ def target(x):
 
 
 def predicted(plateaus):
-    """Returns the bound on the mean error for each number of steps of the step function that the blocks build."""
+    """Returns the bound on the mean error, for each number of plateaus of the staircase that the blocks build."""
     n = np.array(plateaus, dtype=float)
     return 8 / (4 * n) + RAMP_WIDTH * n * (2 * n + 12) + PLATEAU_SLOPE * (n + 6) / n
 
 
 def apply_blocks(x, blocks, skip=1.0):
-    """Applies residual blocks h + v relu(h - c) to h = e x and returns the output."""
+    """Returns the output of residual blocks h + v relu(h - c), applied one after the other to h = e x."""
     h = PLATEAU_SLOPE * x
     for v, c in blocks:
         h = skip * h + v * np.maximum(h - c, 0.0)
@@ -40,7 +40,7 @@ def apply_blocks(x, blocks, skip=1.0):
 
 
 def build_blocks(n):
-    """Returns the (v, c) of the blocks that build a staircase of n plateaus, then of those that set its heights."""
+    """Returns weights v and thresholds c of the blocks that build a staircase of n plateaus and set its heights."""
     knots = [k for i in range(1, n) for k in ((i / n - RAMP_WIDTH, 1 / RAMP_WIDTH), (i / n, PLATEAU_SLOPE))]
     slopes = [PLATEAU_SLOPE, *(slope for _, slope in knots)]
     blocks = [(slopes[i + 1] / slopes[i] - 1, PLATEAU_SLOPE * knots[i][0]) for i in reversed(range(len(knots)))]
@@ -53,7 +53,7 @@ def build_blocks(n):
 
 
 def errors(skip, plateaus):
-    """Returns the mean absolute error over [0, 1] for each number of plateaus."""
+    """Returns the mean absolute error over [0, 1] for each number of plateaus of the staircase."""
     x = (np.arange(20000) + 0.5) / 20000
     return np.array([np.abs(apply_blocks(x, build_blocks(n), skip) + SHIFT_DOWN - target(x)).mean() for n in plateaus])
 

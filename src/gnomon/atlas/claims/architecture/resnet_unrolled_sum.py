@@ -33,7 +33,7 @@ def predicted(blocks, width, seed):
 
 
 def sum_of_branches(skips, blocks, width, seed):
-    """Returns the input plus all branch outputs; without ``skips``, each block sees only the branch before it."""
+    """Returns the input plus the outputs of all branches; without ``skips``, a block sees only the branch before it."""
     h = inputs(width, seed)
     total = h.clone()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""A sum of N steep sigmoids approximates a continuous function; the error is the function's change over 1 / (2N).
+"""A sum of N steep sigmoids approximates a continuous function up to the function's change over 1 / (2N).
 
     g(x) = f(0) + sum_j (f(j/N) - f((j-1)/N)) s(K (x - (j - 1/2)/N)),
     sup |f - g| <= w(1/2N) + N w(1/N) e^(-K/2N)                                                               (1)
@@ -21,13 +21,13 @@ def modulus(h):
 
 
 def predicted(units):
-    """Returns the error bound for each number of units N, with steepness K = 80 N."""
+    """Returns the error bound for each number of sigmoids N, with steepness K = 80 N."""
     n = np.array(units, dtype=float)
     return modulus(1 / (2 * n)) + n * modulus(1 / n) * np.exp(-40)
 
 
 def errors(unit, units):
-    """Returns the largest error of the sum of N units on a fine grid, for each N."""
+    """Returns the largest error of the sum of N sigmoids on a fine grid, for each N."""
     x, found = np.linspace(0, 1, 5001), []
     for n in units:
         knots = np.sin(4 * np.pi * np.arange(n + 1) / n)

@@ -1,4 +1,4 @@
-"""The error of a Bernstein polynomial of degree n is at most 5/4 of the function's change over n^(-1/2).
+"""A Bernstein polynomial of degree n approximates a function up to 5/4 of the function's change over n^(-1/2).
 
     sup |B_n f - f| <= (5/4) omega_f(n^(-1/2)),    sup |B_n f - f| = m C(n, m) / (n 2^n)  for f = |x - 1/2|   (1)
 
@@ -19,26 +19,26 @@ FUNCTIONS = (lambda x: np.abs(x - 0.5), np.sqrt)
 
 
 def predicted(degrees):
-    """Returns the bound for |x - 1/2| and for the square root, then the exact error for |x - 1/2|."""
+    """Returns the error bound for |x - 1/2| and for the square root, then the exact error for |x - 1/2|."""
     n = np.array(degrees)
     m = -(-n // 2)
     return np.stack([1.25 * np.minimum(n**-0.5, 0.5), 1.25 * n**-0.25, m * binom.pmf(m, n, 0.5) / n])
 
 
 def bernstein(n, x):
-    """Returns the weight of the value at k / n in the Bernstein polynomial, for each point and k."""
+    """Returns the weight of the function's value at k / n in the Bernstein polynomial, for each point and k."""
     return binom.pmf(np.arange(n + 1), n, x[:, None])
 
 
 def interpolation(n, x):
-    """Returns the weight of the value at k / n in the interpolating polynomial, for each point and k."""
+    """Returns the weight of the function's value at k / n in the interpolating polynomial, for each point and k."""
     k = np.arange(n + 1)
     weights = (-1.0) ** k * binom.pmf(k, n, 0.5) / (x[:, None] + 1e-7 - k / n)  # adding 1e-7 avoids 0 / 0 at the knots
     return weights / weights.sum(1, keepdims=True)
 
 
 def errors(polynomial, degrees):
-    """Returns the largest error on a grid of [0, 1], for each function and degree."""
+    """Returns the polynomial's largest error on a grid of [0, 1], for each function and degree."""
     x, rows = np.linspace(0, 1, 401), []
     for f in (*FUNCTIONS, FUNCTIONS[0]):
         rows.append([np.abs(polynomial(n, x) @ f(np.arange(n + 1) / n) - f(x)).max() for n in degrees])

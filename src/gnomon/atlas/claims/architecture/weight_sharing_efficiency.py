@@ -22,7 +22,7 @@ def predicted():
 
 
 def place_at_random(x, generator):
-    """Places each 8 x 8 digit at a random position of a 13 x 13 image."""
+    """Returns each 8 x 8 digit at a random position of a 13 x 13 image."""
     out = torch.zeros(len(x), 1, 13, 13)
     for image, (i, j) in zip(enumerate(x), torch.randint(6, (len(x), 2), generator=generator).tolist(), strict=True):
         out[image[0], :, i : i + 8, j : j + 8] = image[1].reshape(1, 8, 8)
@@ -30,7 +30,7 @@ def place_at_random(x, generator):
 
 
 def accuracy(net, train, test, steps):
-    """Trains with Adam on all training examples and returns the test accuracy."""
+    """Returns the test accuracy after training with Adam on all training examples."""
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
     for _ in range(steps):
         loss = nn.functional.cross_entropy(net(train[0]), train[1])

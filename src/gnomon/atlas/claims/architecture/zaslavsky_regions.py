@@ -1,4 +1,4 @@
-"""m ReLU units in general position cut a plane into 1 + m + m (m - 1) / 2 regions.
+"""m ReLU units with lines in general position cut a plane into 1 + m + m (m - 1) / 2 linear regions.
 
     sum over i <= min(n, m) of C(m, i)       for m hyperplanes in n dimensions                                (1)
 
@@ -22,7 +22,7 @@ def predicted(units):
 
 
 def count_regions(spread, units, radius):
-    """Counts the linear regions of a hidden layer whose lines spread over ``spread`` of a half turn."""
+    """Returns the number of linear regions of a hidden layer whose lines spread over ``spread`` of a half turn."""
     found = []
     for m in units:
         net = torch.nn.Sequential(torch.nn.Linear(2, m), torch.nn.ReLU(), torch.nn.Linear(m, 1)).double()

@@ -17,12 +17,12 @@ STEP_SIZE = 1e-6
 
 
 def predicted(alphas):
-    """Returns the slopes to the right and to the left of zero, for each alpha."""
+    """Returns the slopes of the ELU to the right and to the left of zero, for each alpha."""
     return [[1.0, alpha] for alpha in alphas]
 
 
 def slopes(alphas, place):
-    """Returns difference quotients to the right and to the left of ``place``, for each alpha."""
+    """Returns difference quotients of the ELU to the right and to the left of ``place``, for each alpha."""
     at = torch.tensor([place, place + STEP_SIZE, place - STEP_SIZE], dtype=torch.float64)
     values = [torch.nn.ELU(alpha)(at).tolist() for alpha in alphas]
     return [[(right - here) / STEP_SIZE, (here - left) / STEP_SIZE] for here, right, left in values]

@@ -1,4 +1,4 @@
-"""For a slope a between 0 and 1 the leaky ReLU is max(a x, x), and it has an inverse.
+"""For a slope a between 0 and 1, the leaky ReLU is the maximum of a x and x, and it can be inverted.
 
 leaky(x) = max(a x, x)   for 0 < a <= 1,    leaky^{-1}(y) = min(y / a, y)                            (1)
 """
@@ -30,7 +30,7 @@ observed = leaky  # The slope a.
 
 
 def control(n, slope, seed):
-    """Uses the slope 1 / a, which is larger than 1, so that the leaky ReLU is no longer a maximum."""
+    """Returns outputs and inverse for the slope 1 / a above 1, for which the leaky ReLU is not a maximum."""
     return leaky(n, 1 / slope, seed)
 
 

@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns 0, the lower bound of convexity gaps, minus the rounding error of numbers up to about 30."""
+    """Returns 0, the smallest gap between chord and function, minus the rounding error of numbers up to about 30."""
     return -1e-13
 
 
 def gaps(points, d, difference):
-    """Returns chord minus function on random segments; then minus the errors of ReLU and |x| built as maxouts."""
+    """Returns gaps between chords and function on random segments, then minus the errors of ReLU and |x| as maxouts."""
     w, b = torch.randn(2, 2, d, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
     x, y = torch.randn(2, points, d, dtype=torch.float64)
     t = torch.rand(points, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""A softplus with sharpness 5 keeps the mean square of a standard normal input if it is scaled by 1.4044.
+"""A softplus with sharpness 5 keeps the mean square of standard normal inputs at 1 if it is multiplied by 1.4044.
 
 s(z) = (a / beta) ln(1 + e^{beta z}) with
 
@@ -22,7 +22,7 @@ def predicted(beta):
 
 
 def factors(beta, samples, repetitions, seed, scale):
-    """Estimates the factor a from samples, one in each of many slices of equal probability, which reduces noise."""
+    """Returns estimates of the softplus's factor a from samples, one in each of many slices of equal probability."""
     from scipy.stats import norm
 
     rng = np.random.default_rng(seed)

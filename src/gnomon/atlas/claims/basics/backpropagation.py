@@ -1,4 +1,4 @@
-"""One backward pass of errors gives the gradient with respect to all weights of a deep network.
+"""One backward pass gives the gradient with respect to all weights of a deep network (backpropagation).
 
 With z^l = W_l h^{l-1} + b_l, h^l = tanh(z^l) and the loss |h^L - y|^2 / 2, the errors d^l = dloss / dz^l satisfy
 
@@ -28,7 +28,7 @@ def problem(width, seed):
 
 
 def predicted(width, depth, seed):
-    """Returns the gradient of all parameters."""
+    """Returns the gradient with respect to all parameters, by the formulas of backpropagation."""
     x, y = problem(width, seed)
     layers = net(width, depth)[::2]
     with torch.no_grad():
@@ -43,7 +43,7 @@ def predicted(width, depth, seed):
 
 
 def differences(width, depth, seed, move):
-    """Returns central differences of the loss for each parameter, at the input plus ``move``."""
+    """Returns central differences of the loss for each parameter, at the input shifted by ``move``."""
     x, y = problem(width, seed)
     module, step = net(width, depth), 1e-5
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Random labels of n points in d dimensions can be separated by a plane with probability 1/2 if n = 2 d.
+"""A plane can separate randomly labeled points in d dimensions with probability 1/2 if there are 2 d points.
 
 Planes through the origin realize C(n, d) of the 2^n labelings of n points, so for coin-flip labels
 
@@ -20,7 +20,7 @@ def predicted(d, sizes):
 
 
 def separable(z):
-    """Returns whether a plane through the origin separates the points: 0 is outside the hull of the y_i x_i."""
+    """Returns whether a plane through the origin separates the points: 0 is outside the hull of label times point."""
     from scipy.optimize import nnls
 
     return nnls(np.vstack([z.T, np.ones(len(z))]), np.eye(z.shape[1] + 1)[-1])[1] > 1e-9
@@ -33,7 +33,7 @@ def observed(d, sizes, draws, seed):
 
 
 def control(d, sizes, draws, seed):
-    """Uses labels given by a plane, with one in ten flipped, instead of coin flips."""
+    """Returns whether points are separable if their labels come from a plane, with one label in ten flipped."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(draws):

@@ -1,4 +1,4 @@
-"""Planes through the origin can label n points in d dimensions in C(n, d) ways, a sum of binomials.
+"""Planes through the origin can label n points in d dimensions in C(n, d) ways, a sum of binomial coefficients.
 
 A new point splits those labelings whose planes can pass through it, which are labelings by planes in one dimension
 less. So C(n+1, d) = C(n, d) + C(n, d-1), with C(1, d) = C(n, 1) = 2, and
@@ -16,18 +16,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(sizes, seed):
-    """Returns sets of n Gaussian points in d dimensions, for sizes n1, d1, n2, d2, ..."""
+    """Returns sets of n Gaussian points in d dimensions; sizes are n1, d1, n2, d2, and further pairs."""
     rng = np.random.default_rng(seed)
     return [rng.normal(size=(n, d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 def predicted(sizes):
-    """Returns the number of labelings C(n, d), for each set of points."""
+    """Returns the number C(n, d) of labelings that planes can produce, for each set of points."""
     return [2 * sum(comb(n - 1, i) for i in range(d)) for n, d in zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 def count(x):
-    """Counts the separable labelings of the points; the first label is fixed, so the count is doubled."""
+    """Returns the number of separable labelings of the points: those with the first label fixed, times two."""
     from scipy.optimize import nnls
 
     n, d = x.shape
@@ -37,12 +37,12 @@ def count(x):
 
 
 def observed(sizes, seed):
-    """Counts the separable labelings by trying every labeling of each set."""
+    """Returns the number of separable labelings of each set, by trying every labeling."""
     return [count(x) for x in problem(sizes, seed)]
 
 
 def control(sizes, seed):
-    """Puts all points of a set into one plane: their first coordinate is 0."""
+    """Returns the number of separable labelings if all points of a set lie in one plane (first coordinate 0)."""
     return [count(x * (np.arange(x.shape[1]) > 0)) for x in problem(sizes, seed)]
 
 

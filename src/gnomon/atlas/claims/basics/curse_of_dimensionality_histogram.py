@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n, b, dimensions):
-    """Returns the expected number of occupied bins, divided by the largest possible number min(B, n)."""
+    """Returns the expected number of occupied bins, divided by the largest possible number, per dimension."""
     bins = [b**d for d in dimensions]
     return [-count * np.expm1(n * np.log1p(-1 / count)) / min(count, n) for count in bins]
 
@@ -31,7 +31,7 @@ def observed(n, b, dimensions, repetitions, seed):
 
 
 def control(n, b, dimensions, repetitions, seed):
-    """Uses points near the diagonal of the cube: one-dimensional data in many dimensions."""
+    """Returns the share of occupied bins for points near the cube's diagonal: nearly one-dimensional data."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):

@@ -1,4 +1,4 @@
-"""A deep network is the composition of its layers, and their order matters.
+"""A deep network is the composition of its layers; exchanging two layers changes the network.
 
 With x^0 = x, weights W_l of shape (outputs, inputs), biases b_l of length outputs, and an activation s,
 
@@ -24,7 +24,7 @@ def inputs(width, seed):
 
 
 def predicted(width, depth, seed):
-    """Returns all hidden states x^l and the output."""
+    """Returns all hidden states and the output of the network, computed layer by layer."""
     x, states = inputs(width, seed).numpy(), []
     layers = [m for m in net(width, depth) if isinstance(m, nn.Linear)]
     for i, layer in enumerate(layers):
@@ -35,7 +35,7 @@ def predicted(width, depth, seed):
 
 
 def record_states(module, x, depth):
-    """Runs the module and returns the outputs of its activations and of the whole module, recorded by hooks."""
+    """Returns the outputs of the activations and of the whole module, recorded by hooks while the module runs."""
     states = []
     for m in [*list(module)[1 : 2 * depth : 2], module]:
         m.register_forward_hook(lambda _, __, out: states.append(out.detach()))
@@ -44,12 +44,12 @@ def record_states(module, x, depth):
 
 
 def observed(width, depth, seed):
-    """Returns the states of the network, recorded by hooks."""
+    """Returns the hidden states and the output of the network, recorded by hooks."""
     return record_states(net(width, depth), inputs(width, seed), depth)
 
 
 def control(width, depth, seed):
-    """Returns the states of the same network with its first two linear layers exchanged."""
+    """Returns the states of the same network if its first two linear layers are exchanged."""
     layers = list(net(width, depth))
     return record_states(nn.Sequential(layers[2], layers[1], layers[0], *layers[3:]), inputs(width, seed), depth)
 

@@ -21,7 +21,7 @@ def problem(n, m, seed):
 
 
 def predicted(n, m, seed):
-    """Returns the outputs and their derivatives with respect to all weights, for tanh."""
+    """Returns the layer's outputs and their derivatives with respect to all weights, by the formula for tanh."""
     w, b, x = (t.numpy() for t in problem(n, m, seed))
     y = np.tanh([sum(w[i, j] * x[j] for j in range(n)) + b[i] for i in range(m)])
     slopes = np.einsum("i,ij,k->ijk", 1 - y**2, np.eye(m), x)

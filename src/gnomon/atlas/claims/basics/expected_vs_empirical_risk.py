@@ -1,4 +1,4 @@
-"""The error rate of a fixed classifier on n new points is unbiased, with variance p (1 - p) / n.
+"""The error rate of a fixed classifier on n new points has mean p, its true error, and variance p (1 - p) / n.
 
 If the classifier was fixed before the n points were drawn, mistakes are independent and happen with probability p:
 
@@ -28,7 +28,7 @@ def predicted():
 
 
 def errors(n, repetitions, seed, candidates):
-    """Returns the mean error rate of the best candidate on two samples, and n / 2 times the squared difference."""
+    """Returns the better candidate's mean error over two samples, and n / 2 times their squared difference."""
     rng = np.random.default_rng(seed)
     y = rng.choice((-1.0, 1.0), size=(2 * repetitions, n))
     z = rng.normal(size=(2, 2 * repetitions, n))

@@ -1,4 +1,4 @@
-"""If the target depends on one direction, training the hidden layer leaves at most a fifth of the error.
+"""If the target depends on one direction, training the hidden layer divides the test error by at least five.
 
 The target is relu(<a, x>) in d dimensions. One unit that turns to a is enough to represent it. Random units point
 elsewhere: they fit the nonlinear part of the target only if there are d^2 or more of them.
@@ -26,12 +26,12 @@ def problem(nets, d, n, seed):
 
 
 def predicted():
-    """Returns 0.2, the upper bound of the test error with trained features divided by the error with random ones."""
+    """Returns 0.2, the upper bound of the test error with trained features divided by that with random features."""
     return 0.2
 
 
 def ratios(nets, d, n, width, steps, seed, learn):
-    """Returns the test error of networks trained by Adam, divided by the error of ridge on the initial features."""
+    """Returns the test error of networks trained by Adam, divided by the error of ridge on random features."""
     x, y, test, target = problem(nets, d, n, seed)
     w, v = torch.randn(nets, d, width) / d**0.5, torch.randn(nets, width, 1) / width**0.5
     first, second = (x @ w).relu(), (test @ w).relu()

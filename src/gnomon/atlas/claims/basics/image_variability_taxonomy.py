@@ -1,4 +1,4 @@
-"""Random shifts add |m|^2 - |A m|^2 to the variance of a class of images with mean m and mean over shifts A m.
+"""Random shifts add |m|^2 - |A m|^2 to the variance of images with mean m; A m is the mean over all shifts of m.
 
 Images x of a class have mean m and variance V. They are shifted circularly by a uniform g that does not depend on x.
 Norms stay, and the mean becomes A m, the average of m over all shifts. So the variance of the shifted images is
@@ -34,7 +34,7 @@ def predicted(seed):
 
 
 def variances(n, repetitions, seed, reach):
-    """Measures the variance that shifts add and the total variance, for each class and repetition."""
+    """Returns the measured variance that shifts add and the total variance, for each class and repetition."""
     rng, rows = np.random.default_rng(seed), []
     images = inputs(seed)
     place = np.arange(8)

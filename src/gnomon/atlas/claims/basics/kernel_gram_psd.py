@@ -22,7 +22,7 @@ def inputs(n, seed):
 
 
 def predicted(n):
-    """Returns 0, the lower bound of eigenvalues, minus their rounding error relative to the trace."""
+    """Returns 0, the lower bound of the eigenvalues, minus the rounding error of eigenvalues relative to the trace."""
     return -n * np.finfo(float).eps
 
 
@@ -46,7 +46,7 @@ def observed(n, seed):
 
 
 def control(n, seed):
-    """Uses similarity 1 for near points and 0 for others, which is not an inner product of features."""
+    """Returns the smallest eigenvalue if near points have similarity 1 and others 0, which is not an inner product."""
     d = distances(inputs(n, seed))
     return [smallest((d <= np.quantile(d, q)).astype(float)) for q in (0.1, 0.2, 0.3, 0.4)]
 

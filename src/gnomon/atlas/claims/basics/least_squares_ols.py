@@ -1,4 +1,4 @@
-"""Gradient descent on the squared error converges to the solution of the normal equations.
+"""Gradient descent on the squared error of a linear model converges to the solution of the normal equations.
 
 With the points as columns of X (d x n), the gradient of |X^T w - y|^2 / 2 is X X^T w - X y, which is zero at
 

@@ -1,4 +1,4 @@
-"""A chain of linear layers computes the same function as one linear layer.
+"""A chain of linear layers without activations computes the same function as one linear layer.
 
     W_3 (W_2 (W_1 x + b_1) + b_2) + b_3 = W x + b,    W = W_3 W_2 W_1,  b = W_3 (W_2 b_1 + b_2) + b_3    (1)
 

@@ -1,4 +1,4 @@
-"""The score of a linear unit divided by the norm of its weights is the signed distance to its decision boundary.
+"""A linear unit's score, divided by the norm of its weights, is the signed distance to its decision boundary.
 
 The boundary is {z : <w, z> + b = 0}. The nearest boundary point z to x differs from x along w, x = z + t w / |w|, hence
 
@@ -38,7 +38,7 @@ def observed(n, d, seed):
 
 
 def control(n, d, seed):
-    """Returns the shortest distance to the plane along a coordinate axis."""
+    """Returns the shortest distance between each plane and point if one may move only along a coordinate axis."""
     distances = []
     for w, b, x in zip(*problem(n, d, seed), strict=True):
         steps = (w @ x + b) / np.abs(w)  # signed distance of x to the boundary along each axis

@@ -1,4 +1,4 @@
-"""To learn a 1-Lipschitz function of D variables to precision e takes about (1/e)^D samples.
+"""To learn a 1-Lipschitz function of D variables up to an error e, about (1/e)^D samples are needed.
 
 A function with |f(x) - f(y)| <= |x - y| is known on a grid of n points in [0, 1]^D and is continued by the value at the
 nearest grid point. The error is at most the distance to that point, half the diagonal of a cell. The distance to the
@@ -18,12 +18,12 @@ DIMENSIONS = (1, 2, 3)
 
 
 def predicted():
-    """Returns -1, the exponent of n in (largest error)^D."""
+    """Returns -1, the exponent of the number of samples n in (largest error)^D, for D variables."""
     return -1.0
 
 
 def powers(sizes, functions, points, seed, function):
-    """Returns (largest error)^D for each number of samples; one row for each function and dimension."""
+    """Returns (largest error)^D for each number of samples, with one row for each function and dimension D."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in DIMENSIONS:

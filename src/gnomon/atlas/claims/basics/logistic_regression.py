@@ -1,4 +1,4 @@
-"""Each point contributes (s(<w, x>) - y) x to the gradient of logistic regression, and descent finds its one minimum.
+"""In logistic regression each point adds (sigmoid(<w, x>) - y) x to the gradient, and descent finds the only minimum.
 
 s is the sigmoid, w the weights, and y the labels 0 or 1. With the penalty (r / 2) |w|^2 added, the cross-entropy is
 strictly convex, and its minimum solves
@@ -27,7 +27,7 @@ def problem():
 
 
 def predicted(ridge):
-    """Returns the weights where the gradient is zero, by Newton's method, then the gradient of each point at w = 0."""
+    """Returns the weights of zero gradient, by Newton's method, then the gradient of each point at zero weights."""
     x, y = problem()
     w = np.zeros(x.shape[1])
     for _ in range(30):

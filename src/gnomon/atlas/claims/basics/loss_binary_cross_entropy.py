@@ -1,4 +1,4 @@
-"""The constant that minimizes the binary cross-entropy over 0-1 labels is their mean.
+"""The constant that minimizes the binary cross-entropy over 0-1 labels is the mean of the labels.
 
     L(p) = -mean(y) log p - (1 - mean(y)) log(1 - p),    L'(p) = 0  at  p = mean(y)                      (1)
 

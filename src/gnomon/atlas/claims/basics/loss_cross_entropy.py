@@ -1,4 +1,4 @@
-"""Cross-entropy is the negative log-likelihood of a categorical distribution; its gradient is softmax minus label.
+"""Cross-entropy is the negative log-likelihood of a class; its gradient is softmax minus the one-hot label.
 
     l(z, y) = -z_y + log sum_v e^{z_v},    dl / dz = softmax(z) - e_y                                    (1)
 
@@ -28,7 +28,7 @@ def predicted(n, classes, seed):
 
 
 def losses_and_gradients(n, classes, seed, before):
-    """Returns torch's loss of each point and its gradient by automatic differentiation."""
+    """Returns torch's cross-entropy of each point and its gradient, by automatic differentiation."""
     z, y = (torch.from_numpy(v) for v in problem(n, classes, seed))
     z.requires_grad_()
     losses = functional.cross_entropy(before(z), y, reduction="none")

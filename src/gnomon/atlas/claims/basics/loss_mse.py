@@ -1,4 +1,4 @@
-"""The gradient of the mean squared error has the factor 2 / N; half the sum of squares has the factor 1.
+"""The gradient of the mean squared error over N points has the factor 2 / N; half the sum of squares has the factor 1.
 
     grad (1/N) sum (y_i - <w, x_i>)^2 = (2/N) X^T (X w - y),    grad (1/2) |X w - y|^2 = X^T (X w - y)   (1)
 

@@ -1,4 +1,4 @@
-"""The soft hinge loss exceeds the hinge loss by at most ln 2 / beta; the largest gap is at margin one.
+"""The soft hinge loss exceeds the hinge loss by at most ln 2 / beta, with sharpness beta; most at margin one.
 
 sp(x) = ln(1 + e^{beta x}) / beta satisfies sp(x) - max(0, x) = ln(1 + e^{-beta |x|}) / beta, which is largest at x = 0:
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sharpness):
-    """Returns the largest gap and its margin, for each sharpness."""
+    """Returns the largest gap between soft and ordinary hinge loss, and its margin, for each sharpness."""
     return [[np.log(2) / beta, 1.0] for beta in sharpness]
 
 

@@ -1,4 +1,4 @@
-"""The 0-1 loss of labels and decisions -1 and +1 is (1 - y f) / 2, so an error rate is an inner product.
+"""The 0-1 loss of labels y and decisions f in {-1, +1} is (1 - y f) / 2, so an error rate is an inner product.
 
     1{f != y} = (1 - y f) / 2,    error rate = (1 - <y, f> / n) / 2                                      (1)
 
@@ -28,12 +28,12 @@ def products(y, f):
 
 
 def observed(n, seed):
-    """Codes labels and decisions as -1 and +1."""
+    """Returns the losses (1 - y f) / 2 and their mean for labels and decisions coded as -1 and +1."""
     return products(*(2 * problem(n, seed) - 1))
 
 
 def control(n, seed):
-    """Codes labels and decisions as 0 and 1."""
+    """Returns (1 - y f) / 2 and its mean for labels and decisions coded as 0 and 1, a wrong coding."""
     return products(*problem(n, seed))
 
 

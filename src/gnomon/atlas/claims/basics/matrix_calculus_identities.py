@@ -20,7 +20,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the entries of all five derivatives; A is the matrix."""
+    """Returns the entries of the five derivatives by the formulas; A is the matrix."""
     a, b, x, matrix = problem(n, seed)
     return torch.cat([x, *(m.flatten() for m in (matrix, torch.outer(a, b), torch.outer(b, a), torch.outer(a, a)))])
 

@@ -1,4 +1,4 @@
-"""Ridge regression on features and kernel regression with their inner product make the same predictions.
+"""Ridge regression on features and kernel regression with the features' inner product give the same predictions.
 
 Ridge regression on features F = (f(x_i)) with ridge r has the weights w = (F^T F + r I)^{-1} F^T y, which is F^T c with
 c = (F F^T + r I)^{-1} y, so for K(x, x') = <f(x), f(x')>
@@ -28,7 +28,7 @@ def predicted(n, d, ridge, seed):
 
 
 def fit(n, d, ridge, seed, weight):
-    """Returns the predictions of ridge regression on features; ``weight`` multiplies products of inputs."""
+    """Returns the predictions of ridge regression on features; ``weight`` multiplies the products of two inputs."""
     x, y, test = problem(n, d, seed)
     i, j = np.triu_indices(d, 1)
 

@@ -1,4 +1,4 @@
-"""Perceptron weights are a sum of misclassified points; learning ends on separable data and cycles on XOR.
+"""The perceptron's weights are a sum of misclassified points; on separable data it stops, on XOR it cycles.
 
 Each update adds y_i x_i, so from w_0 = 0, with a_i the number of mistakes on point i (label y_i),
 
@@ -21,7 +21,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the perceptron's weights, from its counted mistakes, then 0 errors, and 1: on XOR its weights repeat."""
+    """Returns the perceptron's weights from its counts of mistakes, then 0 errors, and 1: on XOR its weights repeat."""
     z = problem(n, d, seed)
     gram, counts, clean = z @ z.T, np.zeros(n), False
     while not clean:
@@ -54,7 +54,7 @@ def observed(n, d, seed):
 
 
 def control(n, d, seed):
-    """Starts from random weights instead of zero."""
+    """Returns the perceptron's weights if it starts from random weights instead of zero."""
     z = problem(n, d, seed)
     w = run_perceptron(z, np.random.default_rng(seed + 1).normal(size=d))[0]
     return [*w, (z @ w <= 0).sum(), run_perceptron(XOR, np.zeros(3))[1]]

@@ -1,4 +1,4 @@
-"""The perceptron makes at most R^2 / margin^2 mistakes on separable data.
+"""The perceptron makes at most R^2 / margin^2 mistakes on separable points of norm at most R.
 
 A unit vector w* satisfies y_i <w*, x_i> >= gamma (the margin) and |x_i| <= R, for points x_i with labels y_i. Each
 update w <- w + y_i x_i raises <w*, w> by at least gamma and |w|^2 by at most R^2: t gamma <= |w_t| <= R sqrt(t).
@@ -26,12 +26,12 @@ def problem(sets, n, gap, seed):
 
 
 def predicted(sets, n, gap, seed):
-    """Returns the largest number of mistakes, R^2 / margin^2, with the margin of the plane that made the labels."""
+    """Returns the bound on mistakes, R^2 / margin^2, for the largest norm R and the margin of the labeling plane."""
     return [np.floor((x**2).sum(1).max() / (y * (x @ w)).min() ** 2) for x, y, w in problem(sets, n, gap, seed)]
 
 
 def updates(x, y, most=3_000):
-    """Returns the number of updates of the perceptron until it makes no mistake, at most ``most``."""
+    """Returns the number of updates until the perceptron makes no mistake, but at most ``most``."""
     w, t, clean = np.zeros(x.shape[1]), 0, False
     while not clean and t < most:
         clean = True
@@ -47,7 +47,7 @@ def observed(sets, n, gap, seed):
 
 
 def control(sets, n, gap, seed):
-    """Flips one label of each set, so no plane separates the points and updates never end."""
+    """Returns the number of updates if one label of each set is flipped, so that no plane separates the points."""
     found = problem(sets, n, gap, seed)
     return [updates(x, np.where(np.arange(len(y)) == np.abs(x @ w).argmax(), -y, y)) for x, y, w in found]
 

@@ -1,4 +1,4 @@
-"""A kernel machine is a network with one fixed hidden layer that has a unit for each data point.
+"""A kernel machine is a network with one fixed hidden layer that has one unit for each training point.
 
 Hidden unit i has the output K(x, x_i). The output weights c minimize |K c - y|^2 / 2 + (r / 2) c^T K c, which is convex
 with gradient K (K c - y + r c). For an invertible kernel matrix K, targets y and ridge r, the minimum is
@@ -41,13 +41,13 @@ class Network(nn.Module):
         self.width = width
 
     def forward(self, x):
-        """Returns the weighted sum of the hidden units."""
+        """Returns the sum of the hidden units' outputs times the output weights."""
         square = ((x[:, None] - self.centers) ** 2).sum(-1)
         return torch.exp(-square / self.width**2) @ self.out
 
 
 def train(n, width, ridge, seed, parameters):
-    """Trains the named parameters with L-BFGS until the loss stops falling, and returns the test outputs."""
+    """Returns the test outputs after training the named parameters with L-BFGS until the loss stops falling."""
     x, y, test = problem(n, seed)
     net = Network(x, width / n)
     chosen = [getattr(net, name) for name in parameters]

@@ -1,4 +1,4 @@
-"""An invariant, non-expansive representation puts two images no farther apart than their best alignment.
+"""If a representation is shift invariant and non-expansive, two images are at most as far apart as when best aligned.
 
 Let F be invariant, F(g x) = F(x) for all shifts g, and non-expansive, |F(x) - F(y)| <= |x - y|. Then
 
@@ -28,7 +28,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the distance at the best of all 64 shifts, the bound, plus a rounding error."""
+    """Returns the bound: the distance of both images at the best of all 64 shifts, plus a rounding error."""
     x, y = problem(n, seed)
     aligned = [np.linalg.norm(x - np.roll(y, (i, j), (1, 2)), axis=(1, 2)) for i in range(8) for j in range(8)]
     return np.min(aligned, axis=0) + 100 * np.finfo(float).eps * np.linalg.norm(x, axis=(1, 2))

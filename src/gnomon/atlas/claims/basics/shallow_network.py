@@ -29,7 +29,7 @@ def predicted():
 
 
 def errors(nets, units, steps, seed, activation):
-    """Trains several networks in parallel by Adam on the logistic loss and returns their test errors."""
+    """Returns the test errors of several networks, trained in parallel by Adam on the logistic loss."""
     # Each count of errors gets one more error, because the judge treats rates of exactly 0 and 1 as single events.
     (x, y), (test, labels) = problem(200, seed), problem(1000, seed + 1)
     w, v = torch.randn(nets, 3, units), torch.randn(nets, units + 1, 1) / units**0.5

@@ -1,4 +1,4 @@
-"""The largest margin is one over the norm of the shortest weights that give every point a score of at least 1.
+"""The largest margin of a linear classifier is 1 / |w| for the shortest weights w that give all points scores >= 1.
 
 The margin of unit weights u is g(u) = min_i y_i <u, x_i>. For g(u) > 0 the weights w = u / g(u) score y_i <w, x_i> >= 1
 and have norm 1 / g(u); conversely w with y_i <w, x_i> >= 1 gives g(w / |w|) >= 1 / |w|. Hence
@@ -22,7 +22,7 @@ def problem(sets, n, seed):
 
 
 def predicted(sets, n, seed):
-    """Returns one over the norm of the shortest weights with scores of at least 1, by non-negative least squares."""
+    """Returns 1 / |w| for the shortest weights w with all scores at least 1, by non-negative least squares."""
     from scipy.optimize import nnls
 
     margins = []
@@ -49,7 +49,7 @@ def observed(sets, n, seed):
 
 
 def control(sets, n, seed):
-    """Flips one label of each set, so no line through the origin separates the points."""
+    """Returns the largest margin if one label of each set is flipped, so that no line through the origin separates."""
     return [largest_margin(np.vstack([z[:-1], -z[-1:]])) for z in problem(sets, n, seed)]
 
 

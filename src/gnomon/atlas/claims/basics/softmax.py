@@ -1,4 +1,4 @@
-"""The softmax sums to one, ignores a common shift of its scores, and has the Jacobian diag(s) - s s^T.
+"""The softmax sums to one, does not change if all scores shift together, and has the Jacobian diag(s) - s s^T.
 
     s_i(z) = e^{z_i} / sum_j e^{z_j},    ds_i / dz_j = s_i (1{i = j} - s_j),    s(z + c) = s(z)          (1)
 
@@ -19,14 +19,14 @@ def inputs(k, seed):
 
 
 def predicted(k, seed):
-    """Returns the softmax, the softmax after a shift, and its Jacobian."""
+    """Returns the softmax of the scores, the softmax of shifted scores, and its Jacobian by formula."""
     z = inputs(k, seed)
     s = np.exp(z) / np.exp(z).sum()
     return np.stack([s, s, *(np.diag(s) - np.outer(s, s))])
 
 
 def values_and_jacobian(k, seed, function):
-    """Returns the values, the values after a shift by 3, and the Jacobian by automatic differentiation."""
+    """Returns the function's values, its values if all scores shift by 3, and its Jacobian by autograd."""
     z = torch.from_numpy(inputs(k, seed))
     return torch.cat([function(z)[None], function(z + 3)[None], torch.autograd.functional.jacobian(function, z)])
 

@@ -1,4 +1,4 @@
-"""A sigmoid network equals a tanh network with halved weights and a shifted output bias.
+"""A sigmoid network equals a tanh network with halved weights and hidden biases and a shifted output bias.
 
 From s(z) = (1 + tanh(z / 2)) / 2,
 

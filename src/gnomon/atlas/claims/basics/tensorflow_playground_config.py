@@ -1,4 +1,4 @@
-"""A 2-4-2-1 tanh network, as in the TensorFlow playground, learns the inside of a circle from most starts.
+"""A 2-4-2-1 tanh network, as in TensorFlow's playground, learns to classify a disk from most random starts.
 
 Setting: tanh, layers 2-4-2-1, batches of 10, learning rate 0.03, no penalty, no noise, 250 training and 250 test points
 (half within radius 2.5, half between 3.5 and 5), loss (f - y)^2 / 2 with labels -1 and +1, weights uniform in [-1/2,
@@ -29,7 +29,7 @@ def predicted():
 
 
 def failures(nets, epochs, seed, activation, slope):
-    """Returns whether the test loss is above 0.05, for several networks trained in parallel."""
+    """Returns whether the test loss stays above 0.05, for each of several networks trained in parallel."""
     rng = np.random.default_rng(seed)
     (x, y), (test, labels) = problem(250, rng), problem(250, rng)
     sizes = (2, 4, 2, 1)

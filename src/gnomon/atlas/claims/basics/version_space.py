@@ -1,4 +1,4 @@
-"""A separating plane exists exactly if the hulls of both classes are disjoint; more points leave fewer planes.
+"""A separating plane exists if and only if the convex hulls of both classes are disjoint; more points leave fewer.
 
 V(S) = {(w, b) : y_i (<w, x_i> + b) > 0 for all i} is the set of separating planes, half-spaces intersected. By Gordan,
 
@@ -20,7 +20,7 @@ def problem(sets, n, d, seed):
 
 
 def predicted(sets, n, d, seed):
-    """Returns whether the convex hulls of both classes are disjoint, per set; then 0: the set of planes never grows."""
+    """Returns whether the convex hulls of both classes are disjoint, per set; then 0: the planes' set never grows."""
     from scipy.optimize import nnls
 
     apart = []
@@ -31,14 +31,14 @@ def predicted(sets, n, d, seed):
 
 
 def feasible(z):
-    """Returns whether some v has <v, z_i> >= 1 for all i, by linear programming."""
+    """Returns whether some weights v give every point a score <v, z_i> of at least 1, by linear programming."""
     from scipy.optimize import linprog
 
     return linprog(np.zeros(z.shape[1]), A_ub=-z, b_ub=-np.ones(len(z)), bounds=(None, None)).status == 0
 
 
 def growths(sets, n, d, seed):
-    """Counts how often the share of 1000 random planes that are right on the first k points grows with k."""
+    """Returns how often the share of 1000 random planes that classify the first k points correctly grows with k."""
     planes = np.random.default_rng(seed + 1).normal(size=(d + 1, 1000))
     total = 0
     for x, y in problem(sets, n, d, seed):
@@ -55,7 +55,7 @@ def observed(sets, n, d, seed):
 
 
 def control(sets, n, d, seed):
-    """Allows only planes through the origin."""
+    """Returns whether a plane through the origin exists, then how often the set of such planes grew."""
     return [*(feasible(y[:, None] * x) for x, y in problem(sets, n, d, seed)), 0]
 
 

@@ -19,7 +19,7 @@ def predicted():
 
 
 def best_accuracies(y, units, seed):
-    """Returns the best accuracy of random lines, then of random pairs of lines combined by a random line."""
+    """Returns the best accuracy of random lines, then of random pairs of lines combined by a random third line."""
     rng = np.random.default_rng(seed)
     corners = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 1], [1, 0, 1]])
     lines = np.sign(corners @ rng.normal(size=(3, units)))  # (corner, unit)

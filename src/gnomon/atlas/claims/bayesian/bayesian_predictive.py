@@ -1,4 +1,4 @@
-"""Averaging networks over the posterior of their weights gives the Bayesian prediction.
+"""The Bayesian prediction is the mean of the network's outputs over the posterior of its weights.
 
     f(x) = integral p(w | S) f(w; x) dw,    var f(x) = integral p(w | S) f(w; x)^2 dw - f(x)^2     (1)
 
@@ -23,7 +23,7 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the mean and mean square at each new point in closed form, for a linear model with prior N(0, I)."""
+    """Returns the predictive mean and mean square at each new point, in closed form for a linear model."""
     x, y, new = problem(n, seed)
     precision = x.T @ x / NOISE_STD**2 + torch.eye(3, dtype=torch.float64)
     mean = new @ torch.linalg.solve(precision, x.T @ y) / NOISE_STD**2
@@ -31,13 +31,13 @@ def predicted(n, seed):
 
 
 def moments(weights, new):
-    """Returns the mean and the mean square of the outputs in each chain."""
+    """Returns the mean and the mean square of the outputs at the new points, for each Markov chain."""
     f = weights @ new.T
     return torch.cat([f.mean(1), f.square().mean(1)], 1)
 
 
 def observed(n, draws, seed):
-    """Draws weights from the posterior with sixteen chains of Hamiltonian Monte Carlo."""
+    """Returns both moments of the outputs for weights drawn from the posterior by Hamiltonian Monte Carlo."""
     x, y, new = problem(n, seed)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE_STD)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
@@ -45,7 +45,7 @@ def observed(n, draws, seed):
 
 
 def control(n, draws, seed):
-    """Draws weights from the prior instead of the posterior."""
+    """Returns both moments of the outputs for weights drawn from the prior instead of the posterior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
     return moments(weights, problem(n, seed)[2])

@@ -1,4 +1,4 @@
-"""A Markov chain in detailed balance with a distribution q leaves q unchanged.
+"""A Markov chain that is in detailed balance with a distribution q does not change q.
 
     q(i) P(i, j) = q(j) P(j, i)  for all i, j    =>    q P = q     (1)
 
@@ -18,7 +18,7 @@ def problem(states, seed):
 
 
 def predicted(states, seed):
-    """Returns the distribution itself, which the chain must leave unchanged."""
+    """Returns the distribution q itself, which the chain must leave unchanged."""
     return problem(states, seed)
 
 

@@ -1,4 +1,4 @@
-"""The outputs of a wide random network at two inputs have the covariance of its infinite-width kernel.
+"""The outputs of a wide random network at two inputs have the covariance given by its infinite-width kernel.
 
     cov(f(x_i), f(x_j)) = k(x_i, x_j)     (1)
 
@@ -41,13 +41,13 @@ def outputs(width, networks, seed):
 
 
 def observed(width, networks, seed):
-    """Returns the products of the two outputs of each network."""
+    """Returns the product of the outputs at both inputs, for each random network."""
     f = outputs(width, networks, seed)
     return (f[:, :, None] * f[:, None, :]).flatten(1)
 
 
 def control(width, networks, seed):
-    """Returns the products of outputs of two different networks."""
+    """Returns the product of outputs at both inputs that come from two different random networks."""
     f = outputs(width, networks, seed)
     f = torch.stack([f[:, 0], f[:, 1].roll(1)], 1)
     return (f[:, :, None] * f[:, None, :]).flatten(1)

@@ -1,4 +1,4 @@
-"""The 95 % intervals of Gaussian process regression contain the truth in 95 % of cases, if the kernel is right.
+"""The 95 % intervals of Gaussian process regression contain 95 % of the true values, if its kernel is right.
 
     f(x) | y ~ N(k^T (K + s^2)^-1 y,  k(x, x) - k^T (K + s^2)^-1 k)     (1)
 
@@ -16,7 +16,7 @@ NOISE_STD = 0.3
 
 
 def predicted():
-    """Returns the probability to be within two standard deviations, and 1, the mean squared z-score."""
+    """Returns the probability of a value within two standard deviations, and 1, the mean squared z-score."""
     return [0.9544997361036416, 1.0]
 
 

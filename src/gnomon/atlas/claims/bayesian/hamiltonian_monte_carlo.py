@@ -1,4 +1,4 @@
-"""The leapfrog integrator keeps the energy of Hamiltonian dynamics up to an error of order step^2.
+"""The leapfrog integrator keeps the energy of a moving particle (Hamiltonian) up to an error of order step size^2.
 
     max_t |H(t) - H(0)| = O(step^2)     (1)
 
@@ -30,7 +30,7 @@ def predicted():
 
 
 def error(paths, time, seed, advance):
-    """Returns the largest energy error along each path, for each step size."""
+    """Returns the largest energy error along each path for each step size, with steps made by ``advance``."""
     start = 1 + 0.3 * torch.rand(2, paths, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     worst = []
     for step in STEP_SIZES:
@@ -44,13 +44,13 @@ def error(paths, time, seed, advance):
 
 
 def observed(paths, time, seed):
-    """Moves the particle with the leapfrog integrator."""
+    """Returns the energy errors of the leapfrog integrator, for each step size."""
     p, one = LogDensityWithGradient(log_density, True), torch.ones(1, dtype=torch.float64)
     return error(paths, time, seed, lambda x, v, step: leapfrog(p, x, v, p(x)[1], step, one, 1)[:2])
 
 
 def control(paths, time, seed):
-    """Moves the particle with explicit Euler steps, as some texts print, which make the energy grow."""
+    """Returns the energy errors of explicit Euler steps, as some texts print, which make the energy grow."""
     p = LogDensityWithGradient(log_density, True)
     return error(paths, time, seed, lambda x, v, step: ((x + step * v).clamp(-50, 50), v + step * p(x)[1]))
 

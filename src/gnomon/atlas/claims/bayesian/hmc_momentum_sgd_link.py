@@ -1,4 +1,4 @@
-"""Hamiltonian dynamics with friction is gradient descent with momentum.
+"""Hamiltonian dynamics with friction, taken in small steps, is gradient descent with momentum.
 
     x += step v, v = (1 - step c) v - step grad E(x)   is heavy-ball descent, lr = step^2, momentum 1 - step c  (1)
 

@@ -1,4 +1,4 @@
-"""With the energy x^2 / 2, underdamped Langevin dynamics keeps the mean squares of positions and velocities at one.
+"""Langevin dynamics with friction (energy x^2 / 2) keeps the mean squares of positions and velocities at one.
 
     dx = v dt,  dv = -grad E dt - B v dt + sqrt(2 B) dW:    law exp(-E(x) - v^2 / 2)     (1)
 

@@ -1,4 +1,4 @@
-"""Training with weight decay finds the most probable weights under a Gaussian prior and Gaussian noise.
+"""Training with weight decay finds the most probable weights, for a Gaussian prior and Gaussian label noise.
 
     argmax_w log p(w | S) = argmin_w |y - X w|^2 / (2 g^2) + |w|^2 / (2 s^2) = (X^T X + (g^2 / s^2) I)^-1 X^T y  (1)
 
@@ -29,7 +29,7 @@ def predicted(rows, prior, noise):
 
 
 def most_probable(rows, prior, noise):
-    """Returns the maximum of the log posterior by a Newton step, which is exact for a quadratic function."""
+    """Returns the weights of the largest log posterior, by one Newton step, which is exact for a quadratic function."""
     posterior = module_posterior(nn.Linear(10, 1, bias=False).double(), problem(rows), prior_std=prior, noise=noise)
     zero = torch.zeros(10, dtype=torch.float64)
     slope = torch.func.grad(posterior)(zero)

@@ -1,4 +1,4 @@
-"""The squared error of the mean of a stationary chain is its variance divided by the effective sample size.
+"""The squared error of a Markov chain's mean is the variance divided by the effective sample size (ESS).
 
     E[(mean of n draws - truth)^2] = var / ESS     (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def chains(count, n, rho, start, seed):
-    """Returns chains x' = rho x + sqrt(1 - rho^2) z, whose stationary distribution is N(0, 1)."""
+    """Returns Markov chains x' = rho x + sqrt(1 - rho^2) z with noise z, whose stationary distribution is N(0, 1)."""
     z = torch.randn(n + 1, count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x, rows = z[0] + start, []
     for t in range(n):
@@ -29,7 +29,7 @@ def predicted():
 
 
 def ratios(start, count, n, rho, seed):
-    """Returns the squared error of each chain's mean divided by variance / ESS, with the ESS from 200 chains."""
+    """Returns the squared error of each chain's mean divided by variance / ESS, with the ESS of 200 chains."""
     x = chains(count, n, rho, start, seed)
     return x.mean(1)[:, 0].square() * float(effective_sample_size(x[:200])) / 200
 

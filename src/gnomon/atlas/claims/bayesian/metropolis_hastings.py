@@ -1,4 +1,4 @@
-"""Metropolis-Hastings samples from a distribution with unknown normalization, also with an asymmetric proposal.
+"""Metropolis-Hastings samples a distribution known up to a factor, also if steps up and down are proposed unequally.
 
     accept i -> j with probability min(1, p(j) R(j, i) / (p(i) R(i, j)))     (1)
 
@@ -16,12 +16,12 @@ PROPOSE_UP = 0.8
 
 
 def predicted():
-    """Returns the probability of each state: the weights divided by their sum."""
+    """Returns the probability of each state: the unnormalized weights divided by their sum."""
     return WEIGHTS / WEIGHTS.sum()
 
 
 def shares(chains, steps, seed, back, forth):
-    """Returns the share of time of each chain in each of five states; steps up are proposed more often."""
+    """Returns the share of time that each chain spends in each of five states; steps up are proposed more often."""
     generator = torch.Generator().manual_seed(seed)
     state, seen = torch.randint(5, (chains,), generator=generator), torch.zeros(chains, 5, dtype=torch.float64)
     for t in range(steps):

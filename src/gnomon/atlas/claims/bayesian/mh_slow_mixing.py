@@ -1,4 +1,4 @@
-"""Random-walk Metropolis accepts a share (2 / pi) arctan(2 / s) of proposals of scale s for a Gaussian target.
+"""Random-walk Metropolis with steps of scale s accepts a share (2 / pi) arctan(2 / s) for a Gaussian target.
 
     P(accept) = 2 / pi arctan(2 / s)   for the target N(0, 1) and proposals x + s z     (1)
 
@@ -17,12 +17,12 @@ PROPOSAL_SCALES = (0.2, 1.0, 2.4, 10.0)
 
 
 def predicted():
-    """Returns the acceptance probability for each proposal scale."""
+    """Returns the predicted share of accepted proposals, for each proposal scale."""
     return [2 / math.pi * math.atan(2 / s) for s in PROPOSAL_SCALES]
 
 
 def acceptance(log_density, draws, seed):
-    """Returns the mean acceptance of 64 chains for each proposal scale."""
+    """Returns the measured share of accepted proposals of 64 chains, for each proposal scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
     runs = (sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed) for m in methods)

@@ -1,4 +1,4 @@
-"""Samples from the posterior count equally; weighting them by their density counts the density twice.
+"""Samples from a posterior count equally; weighting them by the posterior density counts the density twice.
 
     E[f] = mean_i f(w_i)  for w_i ~ p(w | S);   sum_i p(w_i | S) f(w_i) / sum_i p(w_i | S) estimates E under p^2  (1)
 
@@ -21,12 +21,12 @@ def draws(mean, samples, seed):
 
 
 def observed(mean, samples, seed):
-    """Returns the mean of w^2 with equal weights, for each sample."""
+    """Returns the mean of w^2 over the posterior samples with equal weights, for each of forty samples."""
     return draws(mean, samples, seed).square().mean(1)
 
 
 def control(mean, samples, seed):
-    """Weights each draw by its posterior density, as some texts print."""
+    """Returns the mean of w^2 if each posterior draw is weighted by its posterior density, as some texts print."""
     w = draws(mean, samples, seed)
     weight = (-(w - mean).square() / 2).softmax(1)
     return (weight * w.square()).sum(1)

@@ -1,4 +1,4 @@
-"""Random functions with the kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit length.
+"""Random functions of a Gaussian process with kernel exp(-g |x - x'|^2) cross zero sqrt(2 g) / pi times per unit.
 
     E[crossings] = length * sqrt(-k''(0) / k(0)) / pi = length * sqrt(2 g) / pi     (1)
 

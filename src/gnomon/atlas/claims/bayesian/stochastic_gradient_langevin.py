@@ -1,4 +1,4 @@
-"""Langevin steps without rejection sample a variance that is too large, by an amount proportional to the step size.
+"""Langevin sampling without rejection gives too large a variance; the error is proportional to the step size.
 
     var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(step, n):
-    """Returns the variance of the samples, for the posterior of a mean of n values, with precision h = n + 1."""
+    """Returns the predicted variance of the samples, for the posterior of a mean of n values (precision n + 1)."""
     h = n + 1
     return 1 / (h * (1 - step * h / 4))
 
 
 def variances(method, step, n, chains, draws, seed):
-    """Returns the variance of each chain around the exact mean, for targets that are 1 and 3 in turn."""
+    """Returns the variance of each chain around the exact posterior mean, for targets that are 1 and 3 in turn."""
     x = torch.ones(n, 1).double()
     y = torch.tensor([1.0, 3.0] * (n // 2)).double()
     net = torch.nn.Linear(1, 1, bias=False).double()

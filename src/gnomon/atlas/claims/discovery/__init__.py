@@ -1,1 +1,1 @@
-"""Discovery claims: finding equations in data, the effect of noise, and predictions outside the data."""
+"""Discovery claims: how equations are found in data, what noise does, and how the laws predict other data."""

@@ -1,4 +1,4 @@
-"""Outside the range of its training data a network fails, but a law found from the same data still holds.
+"""Outside the range of its training data a network fails, but an equation found from the same data still holds.
 
     |law(x) - y| / |y| <= 1 %    and    |network(x) - y| / |y| >= 10 %    outside the data              (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 1 twice: the law is within 1 %, and the network is off by at least 10 %."""
+    """Returns 1 twice: the discovered law is within 1 %, and the network is off by at least 10 %."""
     return [1.0, 1.0]
 
 
@@ -24,12 +24,12 @@ class MeasuredQuantity(nn.Module):
     """Computes the measured quantity y = 0.5 x^2 - 0.3 x."""
 
     def forward(self, x):
-        """Returns the target of the law, y = 0.5 x^2 - 0.3 x."""
+        """Returns the measured quantity y = 0.5 x^2 - 0.3 x at x."""
         return 0.5 * x**2 - 0.3 * x
 
 
 def measure(width, steps, seed, far):
-    """Trains a network on [-1, 1] and compares it with the law found there, between ``far`` and ``far`` + 2."""
+    """Returns whether the law found on [-1, 1] is within 1 % and a network off by 10 %, from ``far`` to ``far`` + 2."""
     torch.manual_seed(seed)
     x = torch.linspace(-1, 1, 200)[:, None]
     y = MeasuredQuantity()(x)

@@ -1,4 +1,4 @@
-"""Sparse regression finds the one term of a dictionary that the data follow, also with 1 % noise.
+"""Sparse regression finds the single term of a dictionary that describes the data, also with 1 % noise.
 
     u_t = D c,   D = {1, u, u^2, u_x, u_x^2, u u_x, u_xx, u_xx^2, u u_xx, u_x u_xx},   few c_j nonzero        (1)
 
@@ -17,12 +17,12 @@ DICTIONARY_TERMS = ["1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", 
 
 
 def predicted(diffusion):
-    """Returns coefficients divided by the diffusion: 1 for u_xx and 0 for the others, clean and noisy."""
+    """Returns the true coefficients divided by the diffusion: 1 for u_xx, 0 for others, without and with noise."""
     return [[float(term == "u_xx") for term in DICTIONARY_TERMS]] * 2
 
 
 def measure(points, diffusion, share, seed, terms):
-    """Returns the coefficient that is found for each term, divided by the diffusion, without and with noise."""
+    """Returns the coefficient found for each dictionary term, divided by the diffusion, without and with noise."""
     run = runs.heat(points=points, diffusion=diffusion, seed=seed)
     u, rows = run.fields["u"], []
     for noise in (0.0, share):

@@ -1,4 +1,4 @@
-"""Heat data give the heat equation; wave data need the second time derivative on the left side.
+"""Equation discovery finds the heat equation in heat data; wave data need the second time derivative on the left.
 
     u_t = w^2 u_xx    (heat),        u_tt = c^2 u_xx    (waves)                                              (1)
 
@@ -21,7 +21,7 @@ def predicted(diffusion, speed):
 
 
 def measure(points, diffusion, speed, order):
-    """Discovers the law of heat and of waves, and returns the coefficient of u_xx and the number of other terms."""
+    """Returns the coefficient of u_xx and the number of other terms in the discovered laws of heat and of waves."""
     x, t = np.linspace(0, 2 * np.pi, points, endpoint=False), np.linspace(0, 3, 120)
     parts = [(k, np.sin(k * x[:, None] + k * k) / k) for k in (1, 2, 3, 4)]
     heat = sum(np.exp(-diffusion * k * k * t) * s for k, s in parts)

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 0 twice, the relative residuals of incompressibility and of momentum."""
+    """Returns 0 twice, the relative residuals of the equations of incompressibility and of momentum."""
     return [0.0, 0.0]
 
 
@@ -27,7 +27,7 @@ def vortex(points, viscosity):
 
 
 def measure(points, viscosity, pressure):
-    """Returns the relative residuals of both equations, with derivatives taken on the grid."""
+    """Returns the relative residuals of both equations for the vortex, with derivatives taken on the grid."""
     flow, dx, t = vortex(points, viscosity)
     right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
     equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"

@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(advection, diffusion):
-    """Returns the ratios 1 and 1 of both coefficients to the truth, 0 other terms, and 1: fidelity is 0.98 or more."""
+    """Returns ratio 1 of both coefficients to the truth, 0 other terms, and 1: the equation fits the layer to 98 %."""
     return [1.0, 1.0, 0.0, 1.0]
 
 
 def measure(n, advection, diffusion, seed, steps):
-    """Trains a filter of seven taps by L-BFGS, writes it as an equation, and compares with the true coefficients."""
+    """Returns the equation written from a trained filter of seven taps, compared with the true coefficients."""
     draw = torch.Generator().manual_seed(seed)
     k, h = torch.arange(1, 9), 0.2
     x = torch.arange(n) * h

@@ -37,7 +37,7 @@ def measure(data, law, terms, left_out, points, times, share, seed):
 
 
 def from_simulation(simulation):
-    """Returns a function that simulates a field and returns fields, grid spacing, times and no known functions."""
+    """Returns a function that simulates a field and returns its values, grid spacing and times."""
 
     def data(points, times):
         run = simulation(points=points, times=times)
@@ -47,7 +47,7 @@ def from_simulation(simulation):
 
 
 def oscillator(points, times):
-    """Returns three eigenstates of the harmonic oscillator in superposition; its potential V = x^2 / 2 is known."""
+    """Returns a superposition of three states of the quantum harmonic oscillator, whose potential x^2 / 2 is known."""
     x, t = np.linspace(-6, 6, points), np.linspace(0, 4, times)
     states = [np.exp(-(x**2) / 2), x * np.exp(-(x**2) / 2), (2 * x**2 - 1) * np.exp(-(x**2) / 2)]
     parts = zip((1, 0.7, 0.3j), states, strict=True)
@@ -56,7 +56,7 @@ def oscillator(points, times):
 
 
 def breather(points, times):
-    """Returns the solution that starts at 2 sech(x), by Strang splitting with eight steps between frames."""
+    """Returns the soliton solution that starts at 2 sech(x), by Strang splitting with eight steps per frame."""
     x, t = np.linspace(-5, 5, points, endpoint=False), np.linspace(0, np.pi, times)
     h = (t[1] - t[0]) / 8
     turn = np.exp(-0.5j * h * (2 * np.pi * np.fft.fftfreq(points, x[1] - x[0])) ** 2)
@@ -138,7 +138,7 @@ EQUATIONS = (
 
 
 def claim(row):
-    """Returns the claim that one equation is found."""
+    """Returns the claim that sparse regression finds this equation in its data."""
     given = {"data": row.data, "law": row.law, "terms": row.terms}
     return Claim(
         id=row.id,

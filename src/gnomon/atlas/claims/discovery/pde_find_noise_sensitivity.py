@@ -1,4 +1,4 @@
-"""The higher the derivatives in an equation, the more noise harms its discovery by pointwise derivatives.
+"""The higher the derivatives in an equation, the more does noise harm its discovery by pointwise derivatives.
 
     noise of size s in u is noise of size about s / h^k in its k-th derivative                              (1)
 

@@ -1,4 +1,4 @@
-"""The information criterion BIC is smallest at the true terms of a law, except with a known small probability.
+"""The information criterion BIC is smallest for the true terms of a law, except with a known small probability.
 
     BIC(S) = m log RSS(S) + |S| log m,    smallest elsewhere with probability 1 - (1 - p)^k                   (1)
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(n):
-    """Returns the probability that a wrong set of terms wins, for five variables that are not in the law."""
+    """Returns the probability that BIC prefers a wrong set of terms, for five variables that are not in the law."""
     from scipy.stats import t  # slow to import
 
     p = 2 * t.sf(((n - 5) * (n ** (1 / n) - 1)) ** 0.5, n - 5)
@@ -24,7 +24,7 @@ def predicted(n):
 
 
 def measure(n, draws, noise, seed, seen):
-    """Returns for each draw whether BIC is smallest at another set than the true terms."""
+    """Returns for each random data set whether BIC is smallest at another set of terms than the true one."""
     wrong = []
     for k in range(draws):
         draw = np.random.default_rng([seed, k])

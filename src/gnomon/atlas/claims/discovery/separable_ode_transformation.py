@@ -25,7 +25,7 @@ def observed(c):
 
 
 def control(c):
-    """Puts the constant elsewhere: y = x^2 / (1 + C x^2), which does not solve the equation."""
+    """Returns the derivative for y = x^2 / (1 + C x^2), with the constant in another place, no solution."""
     x = np.linspace(1, 3, 401)
     return FiniteDifferences(6)(x**2 / (1 + c * x**2), x[1] - x[0], 1)
 

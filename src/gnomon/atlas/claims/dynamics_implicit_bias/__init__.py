@@ -1,1 +1,1 @@
-"""Implicit bias claims: which of many solutions training finds, depending on start, steps, noise and architecture."""
+"""Implicit bias claims: which of many solutions training finds, depending on start, step size, noise and network."""

@@ -1,4 +1,4 @@
-"""A preference for low rank helps only if the true matrix has low rank.
+"""Training a product of matrices, which prefers low rank, helps only if the true matrix has low rank.
 
 Gradient descent on a product of two matrices prefers products of low rank. For a true matrix of rank 2 the relative
 error on unseen entries falls far below 1 (the error of predicting zero). For a matrix of full rank it does not, because
@@ -23,7 +23,7 @@ def problem(sets, n, rank, share, rng):
 
 
 def predicted():
-    """Returns the names of errors and fixed levels, in increasing order."""
+    """Returns the names of both errors and two fixed levels, in increasing order."""
     return ("error at rank 2", "one half", "nine tenths", "error at full rank")
 
 

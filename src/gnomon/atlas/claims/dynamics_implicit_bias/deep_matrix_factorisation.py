@@ -1,4 +1,4 @@
-"""Gradient descent on a product of matrices from a small start finds a product of low rank, without any penalty.
+"""Gradient descent on a product of matrices, started small, finds a matrix of low rank without any penalty.
 
 The squared error on the seen entries of a rank-2 matrix says nothing about the others. Descent on the matrix itself
 never moves them, and their relative error stays 1. On a product of two or three factors from a small start, singular

@@ -1,4 +1,4 @@
-"""Dropout at test time averages the predictions of an ensemble that has one network for each mask.
+"""Keeping dropout on at test time averages the predictions of an ensemble, one network for each dropout mask.
 
     p(y | x) = sum_b P(b) p_b(y | x),    P(b) = prod_i k^b_i (1 - k)^(1 - b_i)                                (1)
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(units, seed):
-    """Returns hidden activations for one input, and the output weights of three classes."""
+    """Returns the hidden activations for one input, and output weights for three classes."""
     rng = np.random.default_rng(seed)
     hidden = np.maximum(rng.normal(size=(units, 4)) @ rng.normal(size=4) + 1, 0) + 0.2
     return hidden, rng.normal(size=(3, units))
@@ -33,7 +33,7 @@ def predicted(units, keep, seed):
 
 
 def sample_predictions(units, keep, draws, seed, shared):
-    """Returns the class probabilities with torch's dropout layer, one mask per draw."""
+    """Returns the class probabilities for each draw of torch's dropout; ``shared`` drops all units together."""
     hidden, out = (torch.from_numpy(v) for v in problem(units, seed))
     mask = nn.Dropout(1 - keep)(torch.ones(draws, 1 if shared else units).double())
     return torch.softmax((mask * hidden) @ out.T, dim=1)

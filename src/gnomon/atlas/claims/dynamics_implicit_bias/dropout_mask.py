@@ -1,4 +1,4 @@
-"""Dropout on the inputs of linear regression adds, on average, an L2 penalty weighted by the size of each input.
+"""Dropout on the inputs of linear regression adds, on average, an L2 penalty weighted by each input's mean square.
 
 A mask m_j / (1 - p) with P(m_j = 0) = p has mean 1 and variance p / (1 - p), independent for each input j, so
 
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Returns positive inputs and weights, so that inputs dropped together would show, and targets."""
+    """Returns positive inputs, positive weights and targets; with these, inputs dropped together change the loss."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.5, 1.5, (n, d)), rng.normal(size=n), rng.uniform(0.5, 1, d)
 
 
 def predicted(n, d, p, seed):
-    """Returns the expected squared error."""
+    """Returns the expected squared error under dropout: the error plus the L2 penalty."""
     x, y, w = problem(n, d, seed)
     return ((y - x @ w) ** 2).sum() + p / (1 - p) * (w**2 * (x**2).sum(0)).sum()
 
@@ -34,7 +34,7 @@ def observed(n, d, p, draws, seed):
 
 
 def control(n, d, p, draws, seed):
-    """Drops all inputs of an example together, with one mask per example."""
+    """Returns the squared error if one mask drops all inputs of an example together, for each draw."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     dropped = x * functional.dropout(torch.ones(draws, n, 1).double(), p, training=True)
     return ((y - dropped @ w) ** 2).sum(1)

@@ -1,4 +1,4 @@
-"""Scaling weights by the keep probability gives the geometric mean of the softmax outputs over all dropout masks.
+"""Multiplying weights by dropout's keep probability gives the geometric mean of the softmax over all masks.
 
 The log of a softmax is linear in the scores up to a constant for each mask, and scores are linear in the mask:
 
@@ -28,7 +28,7 @@ def predicted(units, classes, keep, seed):
 
 
 def members(units, classes, keep, seed):
-    """Returns the probability of each mask, and the class probabilities with this mask."""
+    """Returns the probability of each dropout mask, and the class probabilities with this mask."""
     x, w, b = problem(units, classes, seed)
     masks = np.array(list(product((0.0, 1.0), repeat=units)))
     scores = np.exp((masks * x) @ w.T + b)

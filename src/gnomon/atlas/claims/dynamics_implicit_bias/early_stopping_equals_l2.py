@@ -1,4 +1,4 @@
-"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), to within 0.2036 per weight.
+"""Stopping gradient descent after t steps of size r acts like an L2 penalty 1 / (r t), up to 0.2036 per weight.
 
 From zero, the mode of least squares with eigenvalue l is scaled by 1 - (1 - r l)^t = 1 - e^{-s} + O(1/t), s = l r t.
 The penalty a = 1 / (r t) scales it by l / (l + a) = s / (s + 1). The two differ by
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, steps, seed):
-    """Returns a Hessian, its eigenvectors, the minimum (1 along each of them), and the step size."""
+    """Returns a Hessian, its eigenvectors, the minimum of the loss (1 along each of them), and the step size."""
     s = np.geomspace(0.01, 50, d)
     q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))
     return q * s @ q.T, q, q.sum(1), 1 / steps
@@ -27,7 +27,7 @@ def predicted(d):
 
 
 def gap(d, steps, seed, start):
-    """Returns the weights of descent minus the weights with penalty 1, along each eigenvector, then the largest."""
+    """Returns descent's weights minus the weights with penalty 1, along each eigenvector, then the largest gap."""
     h, q, best, rate = problem(d, steps, seed)
     w = start * q.sum(1)
     for _ in range(steps):

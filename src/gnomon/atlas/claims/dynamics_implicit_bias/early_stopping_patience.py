@@ -1,4 +1,4 @@
-"""With noisy labels, stopping after p checks without progress finds better weights than training to the end.
+"""With noisy labels, early stopping with a patience of p checks finds better weights than training to the end.
 
 The rule keeps the state with the best validation error so far and stops after p checks without a new best. With noisy
 labels and more weights than examples, the risk along descent falls and then rises as the noise is fitted, so
@@ -25,12 +25,12 @@ def problem(sets, n, d, noise, seed):
 
 
 def predicted():
-    """Returns the names of the two states, the one with the smaller risk first."""
+    """Returns the names of the kept and the final state, the one with the smaller error first."""
     return ("kept", "end")
 
 
 def risks(noise, sets, n, d, steps, patience, seed):
-    """Returns the squared distance to the true weights (excess risk) of the kept state and of the final one."""
+    """Returns the squared distances of the kept and of the final weights from the true weights (excess error)."""
     truth, x, y, check, z = problem(sets, n, d, noise, seed)
     w, rate = np.zeros((sets, d)), 0.5 / (1 + (d / n) ** 0.5) ** 2
     best, waited, kept = np.full(sets, np.inf), np.zeros(sets), np.zeros((sets, d))

@@ -1,4 +1,4 @@
-"""The effective number of parameters of a wide network depends on its kernel, not on its number of weights.
+"""A wide network's effective number of parameters depends on its kernel, not on its number of weights.
 
 Ridge regression on m random ReLU features / sqrt(m) has tr K_m (K_m + a I)^-1 degrees of freedom, with ridge a. K_m
 tends to a kernel with a closed form (arc-cosine of order 1), so the number saturates while m grows a hundredfold, up to
@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, widths, ridge, seed):
-    """Returns the degrees of freedom of the limit, which are the same for each width."""
+    """Returns the effective number of parameters of an infinitely wide network, once for each width."""
     x = problem(n, d, seed)
     norm = np.linalg.norm(x, axis=1)
     t = np.arccos(np.clip(x @ x.T / np.outer(norm, norm), -1, 1))
@@ -31,7 +31,7 @@ def predicted(n, d, widths, ridge, seed):
 
 
 def degrees_of_freedom(n, d, widths, ridge, draws, seed, power):
-    """Returns the trace of the hat matrix of random features, extrapolated in the width, for each draw."""
+    """Returns the effective number of parameters of random features, extrapolated in the width, for each draw."""
     x, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     rows = []
     for _ in range(draws):

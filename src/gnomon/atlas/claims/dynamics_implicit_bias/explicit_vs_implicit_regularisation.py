@@ -1,4 +1,4 @@
-"""With an L2 penalty training forgets its start; without one the start decides which solution is found.
+"""With an L2 penalty, training forgets its initial weights; without one, they decide which solution is found.
 
 Least squares with more weights than examples. With the penalty (a/2)|w|^2 the minimum is unique; without it the limit
 is the solution nearest to the start w_0:
@@ -29,7 +29,7 @@ def predicted(n, weights, starts, penalty, seed):
 
 
 def final_norms(x, y, w0, penalty, steps):
-    """Returns the norms of the weights after gradient descent from each start."""
+    """Returns the norm of the weights after gradient descent with this penalty, from each start."""
     x, y = torch.from_numpy(x), torch.from_numpy(y)
     w, rate = torch.from_numpy(w0).requires_grad_(), 1 / (torch.linalg.matrix_norm(x, 2) ** 2 + penalty)
     for _ in range(steps):
@@ -39,13 +39,13 @@ def final_norms(x, y, w0, penalty, steps):
 
 
 def observed(n, weights, starts, penalty, steps, seed):
-    """Trains all weights, which are more than the examples."""
+    """Returns the final norms for more weights than examples, so that the start matters without penalty."""
     x, y, w0 = problem(n, weights, starts, seed)
     return torch.cat([final_norms(x, y, w0, p, steps) for p in (0.0, penalty)])
 
 
 def control(n, weights, starts, penalty, steps, seed):
-    """Trains fewer weights than examples, so the start no longer matters."""
+    """Returns the final norms for fewer weights than examples, so that the start no longer matters."""
     x, y, w0 = problem(n, weights, starts, seed)
     few = n // 2
     return torch.cat([final_norms(x[:, :few], y, w0[:, :few], p, steps) for p in (0.0, penalty)])

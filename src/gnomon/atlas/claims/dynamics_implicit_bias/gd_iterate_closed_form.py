@@ -1,4 +1,4 @@
-"""Every iterate of gradient descent on least squares has a closed form, which converges for steps below 2 / s_max^2.
+"""Gradient descent on least squares (A x = b) has a closed form; it converges for steps below 2 / s_max(A)^2.
 
 x_{k+1} = (I - r A^T A) x_k + r A^T b unrolls to a power and a geometric sum. In the eigenvectors q_i of A^T A, with
 eigenvalues l_i,
@@ -18,13 +18,13 @@ RATES = (0.5, 1.99, 2.01)
 
 
 def problem(rows, columns, seed):
-    """Returns a random tall matrix, a right side and a start."""
+    """Returns a random tall matrix A, a right side b and initial values x."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(rows, columns)), rng.normal(size=rows), rng.normal(size=columns)
 
 
 def predicted(rows, columns, steps, seed):
-    """Returns the iterate after k steps, for each step size."""
+    """Returns the closed form of the iterate after k steps, for each step size."""
     a, b, start = problem(rows, columns, seed)
     values, q = np.linalg.eigh(a.T @ a)
     powers = [(1 - r * values / values[-1]) ** steps for r in RATES]

@@ -16,20 +16,20 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Returns a regression problem, and weights that are not its minimum."""
+    """Returns examples and targets of a regression problem, and weights that are not its minimum."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
 
 
 def predicted(n, d, batches, seed):
-    """Returns the trace of the gradients' covariance, the same for each batch size."""
+    """Returns the trace of the gradients' covariance over the examples, once for each batch size."""
     x, y, w = problem(n, d, seed)
     g = (x @ w - y)[:, None] * x
     return [((g - g.mean(0)) ** 2).sum(1).mean()] * len(batches)
 
 
 def noise(n, d, batches, draws, seed, convention):
-    """Returns B |g_B - g|^2 for random batches of each size, with gradients by automatic differentiation."""
+    """Returns B |g_B - g|^2, for batch size B, batch gradient g_B and full gradient g, for random batches."""
     x, y, w = (torch.from_numpy(v) for v in problem(n, d, seed))
     columns = []
     for size in batches:

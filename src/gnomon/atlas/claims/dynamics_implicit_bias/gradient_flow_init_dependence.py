@@ -23,7 +23,7 @@ def predicted(tilts, seed):
 
 
 def boundary(tilts, steps, seed, momentum, speed):
-    """Returns the start that separates runs that end left from runs that end right, by bisection."""
+    """Returns the starting point that separates runs that end left from runs that end right, by bisection."""
     c = problem(tilts, seed)
     low, high = np.full(tilts, -1.0), np.full(tilts, 1.0)
     for _ in range(25):

@@ -1,4 +1,4 @@
-"""Gradient descent for a fixed time T stays within O(step size) of the continuous gradient flow.
+"""Gradient descent for a fixed time stays within a distance O(step size) of the continuous gradient flow.
 
 Each step of size r has an error of O(r^2) compared with the flow w' = -grad C, and there are T / r steps:
 
@@ -27,12 +27,12 @@ def problem(d, seed):
 
 
 def predicted():
-    """Returns 1, the exponent of the step size in the distance between descent and flow."""
+    """Returns 1, the exponent of the step size in the distance between descent and gradient flow."""
     return 1.0
 
 
 def gap(d, time, counts, seed, momentum):
-    """Returns the distance between gradient descent and an accurate solution of the flow, for each step size."""
+    """Returns the distance between gradient descent and an accurate gradient flow, for each step size."""
     gradient, start = problem(d, seed)
     flow = solve_ivp(lambda _, w: -gradient(w), (0, time), start, rtol=1e-10, atol=1e-12).y[:, -1]
     errors = []

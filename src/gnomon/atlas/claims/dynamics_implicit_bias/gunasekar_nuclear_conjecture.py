@@ -1,4 +1,4 @@
-"""From a tiny start, descent on two factors fits random entries with nearly the smallest nuclear norm.
+"""Gradient descent on two tiny factors fits a matrix's seen entries with nearly the smallest nuclear norm.
 
     |W_descent|_* / min {|X|_* : X fits the seen entries}  ->  1   as the start goes to zero                   (1)
 
@@ -23,7 +23,7 @@ def problem(sets, n, share, seed):
 
 
 def nuclear_norm(w):
-    """Returns nuclear norms: sums of singular values."""
+    """Returns the nuclear norms of the matrices: their sums of singular values."""
     return np.linalg.svd(w, compute_uv=False).sum(-1)
 
 
@@ -38,12 +38,12 @@ def smallest_nuclear_norm(w, seen, steps):
 
 
 def predicted():
-    """Returns 0.05: the norm is at most 5 % above the smallest one."""
+    """Returns 0.05: the fit's nuclear norm is at most 5 % above the smallest possible one."""
     return 0.05
 
 
 def excess(size, sets, n, share, steps, seed):
-    """Returns the nuclear norm of the fit by descent divided by the smallest, minus one."""
+    """Returns the nuclear norm of descent's fit divided by the smallest possible one, minus one."""
     w, seen, rng = problem(sets, n, share, seed)
     best = smallest_nuclear_norm(w, seen, 600)
     a, b = (size**0.5 * rng.normal(size=w.shape) / n**0.5 for _ in range(2))

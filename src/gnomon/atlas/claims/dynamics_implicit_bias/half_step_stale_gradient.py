@@ -1,4 +1,4 @@
-"""Gradient descent with step r acts on a modified loss; its gradient is the loss gradient half a step earlier.
+"""Gradient descent follows a modified loss, whose gradient is the loss gradient half a step earlier.
 
 w + (r/2) g is the point half a step earlier, with g the gradient of the loss C. By Taylor, g(w + (r/2) g) = g + (r/2) H
 g + O(r^2), and H g is half the gradient of |g|^2, so
@@ -19,7 +19,7 @@ def predicted():
 
 
 def gap(points, d, rates, age):
-    """Returns the difference of both gradients for a random smooth loss, per step size; ``age`` replaces the half."""
+    """Returns the difference between the modified loss's gradient and the loss gradient ``age`` steps earlier."""
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731

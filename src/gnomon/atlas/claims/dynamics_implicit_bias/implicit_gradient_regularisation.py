@@ -1,4 +1,4 @@
-"""Gradient descent follows the flow of the loss plus (r/4) |gradient|^2, with an error of order r^3 per step.
+"""Gradient descent with step r follows the flow of loss + (r/4) |gradient|^2, up to order r^3 per step.
 
 C is the loss, g its gradient, H its Hessian, r the learning rate. The flow of C + (r/4)|g|^2 has velocity -g - (r/2) H
 g. After time r it has moved by -r g - (r^2/2) H g + (r^2/2) H g + O(r^3), so
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def problem(d, seed):
-    """Returns gradient and Hessian of C(w) = |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a point."""
+    """Returns gradient and Hessian of the loss |w|^2 / 2 + sum_i cos(<b_i, w> + c_i), and a starting point."""
     rng = np.random.default_rng(seed)
     b, c = rng.normal(size=(2 * d, d)) / d**0.5, rng.uniform(0, 6.28, 2 * d)
     gradient = lambda w: w - b.T @ np.sin(b @ w + c)  # noqa: E731
@@ -25,7 +25,7 @@ def problem(d, seed):
 
 
 def predicted():
-    """Returns 3, the exponent of the step size in the distance after one step."""
+    """Returns 3, the exponent of the step size in the distance between descent and flow after one step."""
     return 3.0
 
 

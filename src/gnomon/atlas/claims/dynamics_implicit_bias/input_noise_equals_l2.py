@@ -1,4 +1,4 @@
-"""Noise on the inputs acts like a penalty: on the weights of a linear unit, on the input gradient of a network.
+"""Noise on the inputs acts like a penalty: on a linear unit's weights, and on a network's input gradient.
 
 With noise e on the input x, E e = 0 and Cov e = diag(s_i^2), the error against target t gains <w, e>, of mean zero:
 
@@ -26,7 +26,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the expected loss with input noise, then the network's mean squared slope, averaged over the examples."""
+    """Returns the linear unit's expected loss with input noise, then the network's mean squared input gradient."""
     x, t, w, s = problem(n, d, seed)
     slopes = (1 - np.tanh(x * w) ** 2) * w  # gradient of f(x) = sum_i tanh(w_i x_i) with respect to x
     return [((x @ w - t) ** 2).mean() + (w**2 * s**2).sum(), (slopes**2).sum(1).mean()]

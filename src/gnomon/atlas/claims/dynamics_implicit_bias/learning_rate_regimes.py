@@ -1,4 +1,4 @@
-"""Gradient descent on a quadratic loss is stable exactly for step sizes below 2 / (largest Hessian eigenvalue).
+"""Gradient descent on a quadratic loss is stable exactly for steps below 2 / (largest Hessian eigenvalue).
 
 The error along an eigenvector with eigenvalue l is multiplied by 1 - r l in each step of size r: |1 - r l| < 1 for all
 l in (0, l_max] if and only if
@@ -21,13 +21,13 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns 2 / l_max, the largest stable step size for the loss (1/2n) |X w - y|^2 with largest eigenvalue l_max."""
+    """Returns 2 / (largest Hessian eigenvalue), the largest stable step size of the regression loss."""
     x, _ = problem(n, d, seed)
     return 2 / np.linalg.eigvalsh(x.T @ x / n)[-1]
 
 
 def threshold(n, d, steps, seed, momentum, halvings=40):
-    """Returns the step size at which errors begin to grow, by bisection; rescales errors to avoid overflow."""
+    """Returns the step size at which errors begin to grow, by bisection between stable and unstable runs."""
     x, start = problem(n, d, seed)
     h = x.T @ x / n
     low, high = 0.0, 10.0

@@ -1,4 +1,4 @@
-"""For small steps only the sum of the step sizes matters: its inverse is the strength of the implicit L2 penalty.
+"""For small learning rates only their sum over the steps matters; its inverse is the implicit L2 penalty.
 
 On a quadratic loss from zero, the mode with eigenvalue l is scaled by 1 - prod_t (1 - r_t l). With S = sum_t r_t,
 
@@ -22,14 +22,14 @@ def problem(d, seed):
 
 
 def predicted(d, total, seed):
-    """Returns the final weights, which depend only on the sum of step sizes: the same for all three schedules."""
+    """Returns the predicted final weights, which depend only on the sum of learning rates, for three schedules."""
     h, best = problem(d, seed)
     values, q = np.linalg.eigh(h)
     return [q @ ((1 - np.exp(-values * total)) * (q.T @ best))] * 3
 
 
 def descend(d, total, steps, seed, equal):
-    """Returns the weights after descent with constant, step-decay and cosine schedules."""
+    """Returns the final weights of descent with three learning rate schedules; ``equal`` gives them equal sums."""
     h, best = problem(d, seed)
     k = np.arange(steps) / steps
     ends = []

@@ -1,4 +1,4 @@
-"""A linear network of L convolutions converges to a filter whose Fourier coefficients have a stationary 2/L-norm.
+"""L linear convolution layers converge to a filter whose Fourier coefficients have a stationary 2/L-norm.
 
     min sum_k |F b|_k^(2/L)  with  y_i <b, x_i> >= 1                                                        (1)
 
@@ -22,25 +22,25 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(n, d, seed):
-    """Returns examples times labels: a wave of one frequency each, with random phase and size, and small noise."""
+    """Returns examples times labels; each example is a wave of one frequency with random phase, plus small noise."""
     rng = np.random.default_rng(seed)
     waves = np.cos(2 * np.pi * np.outer(np.arange(1, n + 1), np.arange(d)) / d + rng.uniform(0, 6.3, (n, 1)))
     return waves * np.linspace(1, 2, n)[:, None] * rng.uniform(1, 1.2, (n, 1)) + 0.25 * rng.normal(size=(n, d))
 
 
 def predicted():
-    """Returns 0.05 for L = 2, 3 and 4 layers: |g_k| |F b|_k^(1 - 2/L) varies by at most 5 % between frequencies k."""
+    """Returns 0.05 for L = 2, 3, 4 layers: the stationarity condition holds up to 5 % at all frequencies."""
     return [0.05] * 3
 
 
 def softmin(margins):
-    """Returns the weights a_i of the examples in the gradient of the exponential loss."""
+    """Returns the weights of the examples in the exponential loss's gradient, from their margins."""
     weights = np.exp(margins.min() - margins)
     return weights / weights.sum()
 
 
 def implicit_step(margins, gram, weights, rate, iterations=50):
-    """Solves c = rate softmin(margins + gram c) by Newton's method with backtracking."""
+    """Returns the solution c of c = rate softmin(margins + gram c), an implicit gradient step, by Newton's method."""
 
     def objective(c):  # a convex function of c, whose gradient is gram @ (c / rate - softmin)
         m = margins + gram @ c
@@ -63,7 +63,7 @@ def implicit_step(margins, gram, weights, rate, iterations=50):
 
 
 def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
-    """Returns the relative standard deviation of |g_k| |F b|_k^(1 - 2/L) over frequencies k, weighted by energy."""
+    """Returns how much |g_k| |F b|_k^(1 - 2/L) varies over frequencies k (relative standard deviation)."""
     z = np.fft.fft(problem(n, d, seed))
     b = np.fft.fft(np.random.default_rng([seed, depth]).normal(size=d))
     b = 0.7 ** (depth if convolution else 1) * b / np.abs(b)
@@ -80,12 +80,12 @@ def scatter_of_constant(depth, convolution, n, d, steps, growth, seed):
 
 
 def observed(n, d, steps, growth, seed):
-    """Trains two, three and four convolutions."""
+    """Returns the variation of |g_k| |F b|_k^(1 - 2/L) for L = 2, 3 and 4 trained convolution layers."""
     return [scatter_of_constant(depth, True, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 
 def control(n, d, steps, growth, seed):
-    """Trains one linear layer, which minimizes the 2-norm."""
+    """Returns the variation of |g_k| |F b|_k^(1 - 2/L) for one linear layer, which minimizes the 2-norm."""
     return [scatter_of_constant(depth, False, n, d, steps, growth, seed) for depth in (2, 3, 4)]
 
 

@@ -1,4 +1,4 @@
-"""A linear network of two full-width convolutions converges to the filter with the smallest l1 norm of its spectrum.
+"""Two linear full-width convolutions converge to the filter with the smallest l1 norm of its spectrum.
 
 Trained to zero exponential loss, the combined filter b of two circular convolutions converges in direction to
 
@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the smallest l1 norm of the spectrum, from the dual linear program with disks replaced by polygons."""
+    """Returns the smallest l1 norm of the spectrum at margin 1, by a linear program."""
     from scipy.optimize import linprog
 
     waves = np.fft.rfft(problem(n, d, seed), axis=1).T
@@ -33,7 +33,7 @@ def predicted(n, d, seed):
 
 
 def spectrum_norm_after_training(convolution, n, d, steps, seed):
-    """Trains the network and returns |F b|_1 of its filter, scaled to smallest margin 1."""
+    """Returns the l1 norm of the trained filter's spectrum, with the filter scaled to smallest margin 1."""
     z, rng = problem(n, d, seed), np.random.default_rng([seed, 1])
     u, v = 0.02 * rng.normal(size=(2, d))
     w = 0.02 * rng.normal(size=(d, d))

@@ -1,4 +1,4 @@
-"""A deep linear network trained to zero exponential loss converges to the direction of the support vector machine.
+"""A deep linear network, trained to zero exponential loss, converges in direction to the support vector machine.
 
 At any depth, the product b = W_L ... W_1 of a fully connected network converges in direction to
 
@@ -30,7 +30,7 @@ def predicted(n, d, seed):
 
 
 def direction(depth, diagonal, n, d, steps, seed):
-    """Trains a deep linear network along the gradient of -ln(loss) and returns the direction of its product."""
+    """Returns the direction of a trained deep linear network's weight product; ``diagonal`` restricts the layers."""
     z = problem(n, d, seed)
     rng, longest = np.random.default_rng([seed, depth]), np.linalg.norm(z, axis=1).max()
     layers = [0.05 * (np.eye(d) if diagonal else rng.normal(size=(d, d)) / d**0.5) for _ in range(depth - 1)]
@@ -53,12 +53,12 @@ def direction(depth, diagonal, n, d, steps, seed):
 
 
 def observed(n, d, steps, seed):
-    """Trains two fully connected layers, then three."""
+    """Returns the directions of two, then of three trained fully connected layers."""
     return np.concatenate([direction(depth, False, n, d, steps, seed) for depth in (2, 3)])
 
 
 def control(n, d, steps, seed):
-    """Trains diagonal layers, which connect each unit to one unit of the layer before."""
+    """Returns the directions of diagonal layers, in which each unit reads one unit of the layer before."""
     return np.concatenate([direction(depth, True, n, d, steps, seed) for depth in (2, 3)])
 
 

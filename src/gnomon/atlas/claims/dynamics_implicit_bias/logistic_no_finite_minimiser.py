@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Returns examples times labels that are all on one side of a plane, with a margin."""
+    """Returns examples times labels that can be separated by a plane, with a margin."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, d))
     z[:, 0] = 0.3 + np.abs(z[:, 0])
@@ -22,7 +22,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns log(1 / margin) for the largest margin, by non-negative least squares."""
+    """Returns log(1 / margin), the predicted log growth rate, for the largest margin of the data."""
     z = problem(n, d, seed)
     system = np.vstack([z.T, np.ones(n)])
     rest = system @ nnls(system, np.eye(d + 1)[-1])[0] - np.eye(d + 1)[-1]
@@ -30,7 +30,7 @@ def predicted(n, d, seed):
 
 
 def growth(z, steps):
-    """Returns log of d|w| / d ln t over the last half of a gradient flow."""
+    """Returns the log of the growth d|w| / d ln t of the weights over the last half of a gradient flow."""
     w, log_time, seen, rate = np.zeros(z.shape[1]), -np.inf, [], 0.5 / (z**2).sum(1).max()
     for k in range(steps):
         margins = z @ w
@@ -45,12 +45,12 @@ def growth(z, steps):
 
 
 def observed(n, d, steps, seed):
-    """Follows the flow on separable examples."""
+    """Returns the log growth of the weights on separable examples."""
     return growth(problem(n, d, seed), steps)
 
 
 def control(n, d, steps, seed):
-    """Flips a third of the labels, so that no plane separates the classes."""
+    """Returns the log growth of the weights if a third of the labels is flipped, so no plane separates."""
     z = problem(n, d, seed)
     z[: n // 3] *= -1
     return growth(z, steps)

@@ -18,7 +18,7 @@ def problem(n, degree, seed):
 
 
 def predicted(n, degree, penalties, seed):
-    """Returns the optimal coefficients for the L1 and the L2 penalty, for each penalty, then their numbers of zeros."""
+    """Returns the best coefficients with L1 and with L2 penalty, for each strength, then their numbers of zeros."""
     powers, y = problem(n, degree, seed)
     q, r = np.linalg.qr(powers)
     c = q.T @ y * np.sign(np.diag(r))  # makes every column point in the direction of its monomial
@@ -30,7 +30,7 @@ def predicted(n, degree, penalties, seed):
 
 
 def descend(columns, y, penalties, sweeps):
-    """Returns the same for coordinate descent, which sets each coefficient in turn to its best value."""
+    """Returns coefficients and zeros by coordinate descent, which optimizes each coefficient in turn."""
     rows = []
     for r in penalties:
         pair = []
@@ -46,7 +46,7 @@ def descend(columns, y, penalties, sweeps):
 
 
 def observed(n, degree, penalties, seed):
-    """Uses the monomials made orthonormal on the points by Gram-Schmidt."""
+    """Returns coefficients and zeros for monomials that are made orthonormal by Gram-Schmidt."""
     powers, y = problem(n, degree, seed)
     columns = powers.copy()
     for j in range(degree + 1):
@@ -57,7 +57,7 @@ def observed(n, degree, penalties, seed):
 
 
 def control(n, degree, penalties, seed):
-    """Uses the normalized monomials, which are not orthogonal."""
+    """Returns coefficients and zeros for normalized monomials that are not orthogonal, so the formula fails."""
     powers, y = problem(n, degree, seed)
     return descend(powers / np.linalg.norm(powers, axis=0), y, penalties, 50)
 

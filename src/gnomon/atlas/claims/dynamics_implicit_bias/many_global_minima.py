@@ -1,4 +1,4 @@
-"""At weights that fit n examples exactly, the loss has curvature in only n directions; all other directions are flat.
+"""At weights that fit n examples exactly, the loss is curved in only n directions and flat in all others.
 
 At zero squared error the Hessian is (2/n) J^T J with J the n-by-p Jacobian of the outputs, because residuals multiply
 all other terms. So its rank is the rank of J, n in general, and
@@ -45,7 +45,7 @@ def train_to_zero_error(train, w, steps):
 
 
 def count_directions_and_minima(n, hidden, steps):
-    """Counts curved and flat directions after training, and minima found along the flat ones."""
+    """Returns the number of curved and flat directions after training, and of minima found along flat ones."""
     train, test, w = problem(n, hidden)
     w = train_to_zero_error(train, w, steps)
     curvature, axes = torch.linalg.eigh(jacrev(jacrev(lambda v: (train(v) ** 2).mean()))(w))

@@ -1,4 +1,4 @@
-"""Gradient descent on the logarithm of the loss reaches the largest margin at rate 1/t instead of 1/ln t.
+"""Gradient descent on the log of the loss reaches the largest margin at rate 1/t instead of 1/ln t (time t).
 
 Gradient steps on ln L have a length that does not vanish: |w| grows like t. The gap to the largest margin g*, at most
 ln n / |w| along the flow, falls like 1/t:
@@ -24,12 +24,12 @@ def problem(sets, n, seed):
 
 
 def predicted():
-    """Returns -1, the exponent of the number of steps in the distance to the largest margin."""
+    """Returns -1, the exponent of the number of steps in the gap to the largest margin."""
     return -1.0
 
 
 def gaps(sets, n, times, seed, divide):
-    """Returns the gap to the largest margin after each number of steps."""
+    """Returns the gap to the largest margin after each number of steps; ``divide`` uses the log of the loss."""
     z = problem(sets, n, seed)
     w, rows, rate = np.zeros((sets, 2, 1)), [], 0.5 / (z**2).sum(2).max(1)[:, None, None]
     for t in range(1, times[-1] + 1):

@@ -1,4 +1,4 @@
-"""Descent on a loss with an exponential tail turns to the maximum-margin direction at an angle of order 1 / ln t.
+"""Descent on an exponential loss turns to the maximum-margin direction; after time t the angle is order 1 / ln t.
 
 If a plane through the origin separates the classes, w_t = w* ln t + O(1) with w* the hard-margin solution:
 
@@ -29,7 +29,7 @@ def predicted():
 
 
 def angles(power, sets, n, steps, rate, seed):
-    """Returns angles to (1, 0) over ln t along the flow; the loss is e^-m, or (1 + m)^-power if a power is given."""
+    """Returns angles to the best direction (1, 0) over ln t; the loss is e^-m or (1 + m)^-power for margin m."""
     z = problem(sets, n, seed)
     w, log_t, curve = np.zeros((sets, 2)), np.full(sets, -np.inf), []
     for _ in range(steps):

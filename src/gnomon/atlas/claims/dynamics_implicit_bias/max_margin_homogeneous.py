@@ -1,4 +1,4 @@
-"""The smoothed margin of a homogeneous network grows during training once all examples are fitted.
+"""Once all examples are fitted, the smoothed margin of a homogeneous (bias-free ReLU) network only grows.
 
 Let the output satisfy f(x; c w) = c^2 f(x; w), and q = -ln L(w) > 0 for the loss L. Euler's identity gives <w, grad q>
 >= 2 q, so along w' = grad q
@@ -31,7 +31,7 @@ def predicted():
 
 
 def path(n, width, steps, seed, both):
-    """Returns q / |w|^2 during training once the examples are fitted; ``both`` trains both layers."""
+    """Returns the smoothed margin -ln(loss) / |w|^2 during training; ``both`` trains both layers."""
     x, y, w, v = problem(n, width, seed)
     seen = []
     for _ in range(10 * steps):

@@ -1,4 +1,4 @@
-"""Gradient flow on the exponential loss reaches the largest margin up to a gap of about ln n / ln t.
+"""Gradient flow on the exponential loss has, at time t, a margin within about ln n / ln t of the largest.
 
 From w(0) = 0 with n examples |x_i| <= 1 and the summed loss L: the smoothed margin satisfies g~ >= g* - ln n / |w|, the
 norm |w| >= ln(n / L), and the loss L <= ln^2(2 t n e g*^2) / (2 t g*^2), so with g* the largest margin
@@ -24,14 +24,14 @@ def problem(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the bounds on the gap and on the gap times |w|, at times e^12 to e^20."""
+    """Returns the bounds on the gap to the largest margin, and on the gap times |w|, at times e^12 to e^20."""
     _, best, logs = problem(n, seed)
     inner = np.log(2 * n * best**2) + logs
     return np.stack([np.log(n) / (inner - 2 * np.log(1 + inner)), np.full(len(logs), np.log(n))])
 
 
 def gaps(n, step, seed, start):
-    """Returns both quantities at these times, by gradient steps on ln L that take the time step / L."""
+    """Returns the gap to the largest margin, and the gap times |w|, at these times of the gradient flow."""
     z, best, logs = problem(n, seed)
     w, log_time, seen = np.array([0.0, start]), -np.inf, []
     while len(seen) < len(logs):

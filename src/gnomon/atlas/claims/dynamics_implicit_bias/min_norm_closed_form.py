@@ -1,4 +1,4 @@
-"""The shortest solution of an underdetermined system A x = y is x_s = A^T (A A^T)^-1 y.
+"""The shortest solution of an underdetermined system A x = y is A^T (A A^T)^-1 y.
 
 Any solution is x = x_s + z with A z = 0, and x_s = A^T u is orthogonal to z. So |x|^2 = |x_s|^2 + |z|^2 and
 
@@ -17,20 +17,20 @@ def problem(rows, columns, seed):
 
 
 def predicted(rows, columns, seed):
-    """Returns the shortest solution, then the squared norm of the given solution by Pythagoras."""
+    """Returns the shortest solution by the formula, then the squared norm of another solution by Pythagoras."""
     a, x = problem(rows, columns, seed)
     short = a.T @ np.linalg.solve(a @ a.T, a @ x)
     return [*short, short @ short + (x - short) @ (x - short)]
 
 
 def observed(rows, columns, seed):
-    """Returns LAPACK's least-squares solution, then the squared norm of the given solution."""
+    """Returns the shortest solution by LAPACK's least squares, then the squared norm of the other solution."""
     a, x = problem(rows, columns, seed)
     return [*np.linalg.lstsq(a, a @ x, rcond=None)[0], x @ x]
 
 
 def control(rows, columns, seed):
-    """Returns a solution that uses only the first unknowns, which is not the shortest."""
+    """Returns a solution that uses only the first unknowns, which is not the shortest one."""
     a, x = problem(rows, columns, seed)
     return [*np.linalg.solve(a[:, :rows], a @ x), *np.zeros(columns - rows), x @ x]
 

@@ -1,4 +1,4 @@
-"""Gradient descent on an underdetermined system converges to the solution nearest to its start.
+"""Gradient descent on an underdetermined linear system converges to the solution nearest to its start.
 
 With A = U S V^T of rank m, every gradient A^T (A x - b) lies in the span of V, so the rest of x_0 never moves:
 
@@ -29,7 +29,7 @@ def predicted(rows, columns, seed):
 
 
 def descend(rows, columns, steps, seed, scale):
-    """Runs descent from the start and from zero; ``scale`` sets a step size for each coordinate."""
+    """Returns where descent ends from the start and from zero; ``scale`` sets a step size per coordinate."""
     a, b, start = problem(rows, columns, seed)
     rate = scale(np.arange(columns) / columns) / (a**2).sum()
     x, zero = start, 0 * start

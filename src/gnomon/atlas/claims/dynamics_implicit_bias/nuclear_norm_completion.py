@@ -1,4 +1,4 @@
-"""The matrix with the smallest nuclear norm that fits some entries of a low-rank matrix is this matrix.
+"""If enough entries of a low-rank matrix are known, it is the matrix of smallest nuclear norm with these entries.
 
     W = argmin |X|_*  with  X_ij = W_ij for the seen (i, j),    |X|_* the sum of the singular values            (1)
 
@@ -21,12 +21,12 @@ def problem(sets, n, share, seed):
 
 
 def predicted(sets):
-    """Returns zeros: the matrix with the smallest nuclear norm is the true matrix."""
+    """Returns zeros, the distance between the true matrix and the one of smallest nuclear norm."""
     return np.zeros(sets)
 
 
 def errors(sets, n, share, steps, seed):
-    """Returns the distance of the true matrix from the one of least nuclear norm, by Douglas-Rachford splitting."""
+    """Returns the distance between the true matrix and the one of smallest nuclear norm, for each matrix."""
     w, seen = problem(sets, n, share, seed)
     z = np.zeros_like(w)
     for _ in range(steps):
@@ -40,7 +40,7 @@ observed = errors  # The test observes most entries of the matrix.
 
 
 def control(sets, n, few, steps, seed):
-    """Shows fewer entries than the 2 n - 1 numbers that determine a matrix of rank one."""
+    """Returns the distances if too few entries are known to determine a matrix of rank one."""
     return errors(sets, n, few, steps, seed)
 
 

@@ -1,4 +1,4 @@
-"""Ridge regression adds its penalty to the diagonal of the Gram matrix.
+"""Ridge regression adds its penalty to the diagonal of the inputs' Gram matrix X^T X.
 
 The gradient of |y - X w|^2 + a |w|^2 is 2 X^T (X w - y) + 2 a w = 0, hence
 
@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, penalties, seed):
-    """Returns the weights for each penalty, then 1 (errors grow with it) and 1 (norms fall with it)."""
+    """Returns the weights for each penalty, then 1 twice: with the penalty errors grow and norms fall."""
     x, y = problem(n, d, seed)
     w = [np.linalg.solve(x.T @ x + a * np.eye(d), x.T @ y) for a in penalties]
     return [*np.concatenate(w), 1.0, 1.0]
@@ -46,7 +46,7 @@ observed = partial(minimize, weight=1.0)  # The test sums the squared errors ins
 
 
 def control(n, d, penalties, steps, seed):
-    """Averages the squared errors, with the same penalty."""
+    """Returns weights and both checks if squared errors are averaged, so the penalty counts more."""
     return minimize(n, d, penalties, steps, seed, 1 / n)
 
 

@@ -1,4 +1,4 @@
-"""Far from the minimum, SGD takes as many steps as full-batch descent at the same small rate: B / n of the gradients.
+"""Far from the minimum, SGD needs as many steps as full-batch descent, so B / n of its gradients (batch size B of n).
 
 n is the number of examples, B the batch size. Both follow the same path on average, but a step costs B gradients of
 single examples instead of n. The loss has to fall by 85 % of the possible decrease:
@@ -40,7 +40,7 @@ def cost(x, y, batch, rng, rate, target):
 
 
 def ratios(slower, sets, n, d, batch, seed):
-    """Returns the cost of SGD divided by the cost of descent at rate 1 / (slower x curvature), for each data set."""
+    """Returns the gradients of SGD divided by the gradients of full-batch descent, for each data set."""
     rows = []
     for x, y, rng in problem(sets, n, d, seed):
         rate = 4 * n / np.linalg.norm(x, 2) ** 2

@@ -1,4 +1,4 @@
-"""Noisy descent prefers the flatter of two equally deep minima, in proportion to the widths of the wells.
+"""Noisy gradient descent prefers the flatter of two equally deep minima, in proportion to their widths.
 
 Steps w <- w - r h'(w) + sqrt(2 r T) noise on the loss h have the stationary density e^{-h/T} as r -> 0. So for equal
 depth the probability of the flat well is
@@ -22,7 +22,7 @@ def problem(sharp, flat):
 
 
 def predicted(sharp, flat, temperature):
-    """Returns the stationary probability of the flat well, by the trapezoidal rule."""
+    """Returns the probability of the flat minimum in the stationary distribution, by integration."""
     parts, top = problem(sharp, flat)
     w = np.linspace(-4, 12, 200_001)
     density = np.exp(np.logaddexp(*(-p for p in parts(w))) / temperature)
@@ -30,7 +30,7 @@ def predicted(sharp, flat, temperature):
 
 
 def shares(sharp, flat, temperature, walkers, steps, rate, seed):
-    """Returns the share of walkers in the flat well for 20 groups; half of the walkers start in each well."""
+    """Returns the share of runs in the flat minimum for 20 groups; half of the runs start in each minimum."""
     parts, top = problem(sharp, flat)
     rng = np.random.default_rng(seed)
     w = np.where(np.arange(20 * walkers) % 2, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""An epoch of SGD follows, on average, the flow of the loss plus (r/4) times the mean squared batch gradient.
+"""On average, an epoch of SGD with rate r follows the flow of loss + (r/4) (mean squared batch gradient).
 
 g_k and H_k are gradient and Hessian of batch k of m, g and H their means, C the loss. Averaged over all orders, an
 epoch of m steps of size r leads to w - m r g + (r^2/2) sum_{j != k} H_j g_k + O(r^3) = w - m r g + (r^2/2) (m^2 H g -
@@ -25,12 +25,12 @@ def problem(d, batches, seed):
 
 
 def predicted():
-    """Returns 3, the exponent of the step size in the error of an epoch."""
+    """Returns 3, the exponent of the step size in the distance between the mean epoch and the flow."""
     return 3.0
 
 
 def gap(d, batches, rates, seed, spread):
-    """Returns the distance between the mean epoch over all orders and the flow, for each step size."""
+    """Returns the distance between the mean epoch over all batch orders and the flow, for each step size."""
     h, a, start = problem(d, batches, seed)
     mean, pull = h.mean(0), np.einsum("kij,kj->i", h, a) / batches
     if spread:

@@ -1,4 +1,4 @@
-"""At the best moment to stop, a network fits most of the correct labels and only a minority of the wrong ones.
+"""If training stops at the right time, a network fits most correct labels and few of the wrong ones.
 
 20 percent of the labels of handwritten digits are replaced by other ones. At the best validation error
 

@@ -1,4 +1,4 @@
-"""The smoothed margin is below the margin by at most ln n / |w|^L.
+"""The smoothed margin (log-sum-exp) of n examples is below the true margin by at most ln n / |w|^L.
 
 For the summed exponential loss e^{-min m} <= sum_i e^{-m_i} <= n e^{-min m}. Taking -ln and dividing by |w|^L,
 
@@ -24,7 +24,7 @@ def problem(n, d, width, draws, seed):
 
 
 def predicted(n, d, width, draws, seed):
-    """Returns the upper bounds on the smoothed margin and on its gap to the margin."""
+    """Returns the upper bounds on the smoothed margin, and on the margin minus the smoothed margin."""
     x, y, w, v = problem(n, d, width, draws, seed)
     margins = np.stack([y * (np.maximum(x @ a.T, 0) @ b)[:, 0] for a, b in zip(w, v, strict=True)])
     norm = (w**2).sum((1, 2)) + (v**2).sum((1, 2))
@@ -32,7 +32,7 @@ def predicted(n, d, width, draws, seed):
 
 
 def smoothed_margins(n, d, width, draws, seed, reduce):
-    """Returns the smoothed margin and its gap to the margin, from the outputs of torch."""
+    """Returns the smoothed margin, and the margin minus the smoothed margin, from outputs of torch."""
     x, y, w, v = (torch.from_numpy(a) for a in problem(n, d, width, draws, seed))
     margins = y * (torch.relu(x @ w.mT) @ v)[..., 0]
     norm = w.flatten(1).norm(dim=1) ** 2 + v.flatten(1).norm(dim=1) ** 2
@@ -44,7 +44,7 @@ observed = partial(smoothed_margins, reduce=lambda m: torch.logsumexp(-m, 1))  #
 
 
 def control(n, d, width, draws, seed):
-    """Averages the exponentials instead of summing them."""
+    """Returns smoothed margin and gap if exponentials are averaged over examples instead of summed."""
     return smoothed_margins(n, d, width, draws, seed, lambda m: torch.logsumexp(-m, 1) - np.log(n))
 
 

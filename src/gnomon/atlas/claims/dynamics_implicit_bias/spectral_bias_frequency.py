@@ -1,4 +1,4 @@
-"""Networks learn low frequencies first: the kernel's eigenvalue at a frequency sets the time to learn this frequency.
+"""Networks learn low frequencies first; the kernel's eigenvalue at a frequency sets its learning time.
 
 On n even points of the circle the kernel of a wide ReLU network with one hidden layer is a convolution,
 
@@ -18,7 +18,7 @@ FREQUENCIES = np.array([1, 2, 4])
 
 
 def predicted(n, rate):
-    """Returns the logarithm of each frequency's learning time relative to the first, for steps of finite size."""
+    """Returns the log of each frequency's predicted learning time relative to frequency 1."""
     t = 2 * np.pi * np.arange(n) / n
     t = np.minimum(t, 2 * np.pi - t)
     kernel = (2 * (np.pi - t) * np.cos(t) + np.sin(t)) / (2 * np.pi)
@@ -27,7 +27,7 @@ def predicted(n, rate):
 
 
 def log_times_to_half(features, n, width, nets, size, rate, seed):
-    """Trains networks and returns log of the time to half the amplitude, relative to frequency 1."""
+    """Returns the log of each frequency's measured time to half its amplitude, relative to frequency 1."""
     rng = np.random.default_rng(seed)
     t = 2 * np.pi * np.arange(n) / n
     order = np.arange(1, features + 1)

@@ -1,4 +1,4 @@
-"""Weight decay a shrinks weights along a Hessian eigenvector with eigenvalue l by l / (l + a): flat directions most.
+"""Weight decay a multiplies weights along Hessian eigenvalue l by l / (l + a), so flat directions shrink most.
 
 The minimum of (1/2)(w - w*)^T H (w - w*) + (a/2)|w|^2 is at H (w - w*) + a w = 0, that is
 
@@ -28,7 +28,7 @@ def predicted(n, d, decay, seed):
 
 
 def descend(n, d, decay, steps, seed, slope):
-    """Runs descent with weight decay on the mean loss; ``slope`` is the derivative of the loss of a residual."""
+    """Returns the weights after descent with weight decay; ``slope`` is the derivative of a residual's loss."""
     x, best = problem(n, d, seed)
     w, rate = 0 * best, 1 / (np.linalg.norm(x, 2) ** 2 / n + decay)
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""One step of SGD with weight decay multiplies the weights by 1 - rate * decay and then follows the gradient.
+"""An SGD step with weight decay multiplies the weights by 1 - rate * decay and then follows the gradient.
 
 The gradient of J + (a/2)|w|^2 is grad J + a w, hence
 
@@ -44,12 +44,12 @@ def path(n, d, steps, seed, optimizer):
 
 
 def observed(n, d, steps, rate, decay, seed):
-    """Uses torch.optim.SGD with weight decay."""
+    """Returns the weights after each step of torch.optim.SGD with weight decay."""
     return path(n, d, steps, seed, lambda w: torch.optim.SGD(w, lr=rate, weight_decay=decay))
 
 
 def control(n, d, steps, rate, decay, seed):
-    """Uses torch.optim.Adam with the same rate and weight decay."""
+    """Returns the weights after each step of torch.optim.Adam with the same rate and weight decay."""
     return path(n, d, steps, seed, lambda w: torch.optim.Adam(w, lr=rate, weight_decay=decay))
 
 

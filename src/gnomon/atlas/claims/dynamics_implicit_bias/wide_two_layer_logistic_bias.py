@@ -1,4 +1,4 @@
-"""Training both layers of a wide network finds the few relevant inputs; training only the output layer does not.
+"""Training both layers of a wide network finds the few relevant inputs; training the output layer does not.
 
 On separable data a wide network with one hidden ReLU layer tends to the largest margin in the variation norm F_1 if
 both layers are trained, and in the norm F_2 of a fixed kernel if only the output layer is. For labels that depend on
@@ -23,12 +23,12 @@ def problem(n, d, few, seed):
 
 
 def predicted():
-    """Returns the names of both test errors, the smaller one first."""
+    """Returns the names of both ways of training, the one with the smaller test error first."""
     return ("both layers and 5 points", "output layer")
 
 
 def error(both, x, y, test, truth, width, steps):
-    """Trains one or both layers by descent on ln(loss) and returns the test error."""
+    """Returns the test error after descent on ln(loss) over both layers, or over the output layer only."""
     ones = lambda z: torch.cat([z, torch.ones(len(z), 1, dtype=z.dtype)], 1)  # noqa: E731
     x, test = ones(x), ones(test)
     w = torch.randn(width, x.shape[1], dtype=torch.float64) / x.shape[1] ** 0.5
@@ -44,7 +44,7 @@ def error(both, x, y, test, truth, width, steps):
 
 
 def errors(few, sets, n, d, width, steps, seed):
-    """Returns the test errors of both ways of training on the same data."""
+    """Returns the test errors of training both layers and of training the output layer, on the same data."""
     found = {"both layers and 5 points": [], "output layer": []}
     for k in range(sets):
         x, y = problem(n + 500, d, few, 100 * seed + k)

@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 1/2, the exponent of n in the best number of terms."""
+    """Returns 1/2, the exponent of the number of examples in the best number of terms."""
     return 0.5
 
 
 def best_feature_counts(power, sizes, most, repetitions, seed):
-    """Returns the number of terms with the smallest error for each n, from noisy coefficients."""
+    """Returns the number of terms with the smallest error from noisy coefficients, for each number of examples."""
     rng = np.random.default_rng(seed)
     j = np.arange(1, most + 1)
     target = np.sqrt(1.0 / j**power - 1.0 / (j + 1) ** power)

@@ -16,7 +16,7 @@ NOISE_STD = 0.3
 
 
 def problem(n, degree):
-    """Returns the matrix from labels to fitted values at new points, and the sine at old and new points."""
+    """Returns the matrix that maps labels to fitted values at new points, and the true sine at all points."""
     x, z = np.linspace(0, 1, n), np.linspace(0.02, 0.98, 25)
     powers = [np.vander(2 * v - 1, degree + 1) for v in (x, z)]
     return powers[1] @ np.linalg.pinv(powers[0]), np.sin(2 * np.pi * x), np.sin(2 * np.pi * z)
@@ -32,7 +32,7 @@ def predicted(n, degrees):
 
 
 def errors(n, degrees, repetitions, seed, fresh):
-    """Returns the test error of polynomial fits for each repetition and degree."""
+    """Returns the test errors of polynomial fits, for each repetition and polynomial degree."""
     rng = np.random.default_rng(seed)
     columns = []
     for degree in degrees:

@@ -1,4 +1,4 @@
-"""At high temperature T, the gradient of the distillation loss is proportional to the difference of the logits.
+"""At high temperature T, the gradient of the distillation loss is proportional to student minus teacher logits.
 
     dl/dG = (softmax(G / T) - softmax(F / T)) / T  ->  (G - F) / (k T^2)   for centered logits                      (1)
 
@@ -20,7 +20,7 @@ def problem(classes, seed):
 
 
 def predicted(classes, seed):
-    """Returns the difference of the logits: the gradient times k T^2 at very high temperature T."""
+    """Returns the difference of the student's and the teacher's logits: the scaled gradient at high temperature."""
     f, g = problem(classes, seed)
     return (g - f)[0]
 

@@ -1,4 +1,4 @@
-"""The mean of X under q is at most KL(q | p) plus the log of the mean of e^X under p.
+"""The mean of X under a distribution q is at most KL(q | p) plus the log of the mean of e^X under p.
 
     E_q[X] <= KL(q | p) + ln E_p[e^X],    equality for q proportional to p e^X                                     (1)
 
@@ -23,13 +23,13 @@ def problem(points, cases, seed):
 
 
 def predicted(points, cases, seed):
-    """Returns KL(q | p) + ln E_p[e^X] for each pair of distributions."""
+    """Returns the bound KL(q | p) + ln E_p[e^X] on the mean of X under q, for each pair of distributions."""
     x, p, q = problem(points, cases, seed)
     return (q * np.log(q / p)).sum(1) + np.log((p * np.exp(x)).sum(1))
 
 
 def mean_under_q(own, points, cases, seed):
-    """Returns the mean of X under q if q has the share ``own`` at another point, with X = 10 and p = 0."""
+    """Returns the mean of X under q; q has the share ``own`` at a further point with X = 10 and p = 0."""
     x, _, q = problem(points, cases, seed)
     x, q = np.c_[x, np.full(cases, 10.0)], np.c_[(1 - own) * q, np.full(cases, own)]
     return (q * x).sum(1)

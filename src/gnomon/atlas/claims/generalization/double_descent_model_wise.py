@@ -1,4 +1,4 @@
-"""The risk of minimum-norm least squares peaks at as many features as examples and falls again beyond.
+"""The error of minimum-norm least squares peaks at as many features as examples and falls again beyond the peak.
 
     p < n - 1:  s^2 p / (n - p - 1),      p > n + 1:  r^2 (1 - n / p) + s^2 n / (p - n - 1)                         (1)
 
@@ -23,7 +23,7 @@ def predicted(n, sizes):
 
 
 def risks(n, sizes, repetitions, seed, away, targets=8):
-    """Returns the mean squared distance between solution and target; ``away`` adds a vector of the null space."""
+    """Returns the squared distance between solution and target weights; ``away`` adds a vector of the null space."""
     rng = np.random.default_rng(seed)
     columns = []
     for p in sizes:
@@ -40,7 +40,7 @@ def risks(n, sizes, repetitions, seed, away, targets=8):
 
 
 def minimum_norm_inverse(x):
-    """Returns pseudoinverses of full-rank matrices, by the normal equations of the smaller side."""
+    """Returns the pseudoinverses of full-rank matrices, computed by the normal equations of the smaller side."""
     t = x.swapaxes(1, 2)
     return np.linalg.solve(t @ x, t) if x.shape[1] >= x.shape[2] else t @ np.linalg.inv(x @ t)
 

@@ -1,4 +1,4 @@
-"""The smallest weights that fit noise are largest if the model has as many parameters as examples.
+"""The smallest weights that fit noise labels are largest if the model has as many parameters as examples.
 
     |w|^2 of least norm:  few parameters < many parameters < as many as examples                                   (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the three cases, from the smallest norm of the weights to the largest."""
+    """Returns the names of the three model sizes, from the smallest norm of the weights to the largest."""
     return ("fewer", "more", "as many")
 
 
 def log_norms(noise, n, repetitions, seed):
-    """Returns log |w| for a tenth as many, ten times as many, and as many features as examples."""
+    """Returns log |w| of the fit for a tenth as many, ten times as many, and as many features as examples."""
     rng = np.random.default_rng(seed)
     found = {name: [] for name in predicted()}
     for _ in range(repetitions):

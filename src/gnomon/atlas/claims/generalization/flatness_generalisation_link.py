@@ -1,4 +1,4 @@
-"""The largest weight noise that a quadratic minimum tolerates measures its flatness: s^2 = 2 tol / tr H.
+"""The largest weight noise s that a quadratic minimum with Hessian H tolerates is given by s^2 = 2 tol / tr H.
 
     largest s with E L(w + s e) <= L(w) + tol:   s^2 = 2 tol / tr H    for a quadratic loss                          (1)
 
@@ -20,12 +20,12 @@ def problem(d, seed):
 
 
 def predicted(d, tolerance, seed):
-    """Returns the largest noise level s."""
+    """Returns the largest tolerated noise level s = sqrt(2 tolerance / tr H)."""
     return float(np.sqrt(2 * tolerance / np.trace(problem(d, seed))))
 
 
 def radius(power, d, tolerance, draws, seed):
-    """Finds the largest noise level by bisection on the mean loss over sets of orthogonal noise vectors."""
+    """Returns the largest noise level at which the mean loss stays within the tolerance, by bisection."""
     h = problem(d, seed)
     rng = np.random.default_rng(seed + 1)
     noise = np.concatenate([np.linalg.qr(rng.normal(size=(d, d)))[0] * np.sqrt(d) for _ in range(draws)])

@@ -1,4 +1,4 @@
-"""With as many features as examples, the only interpolating model amplifies the noise of the labels.
+"""With as many features as examples, the only model that fits all labels amplifies their noise.
 
 For n rows X of n features the only w with X w = X w* + s e is w* + s X^-1 e, so
 
@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, distributed_as
 
 
 def predicted(n):
-    """Returns the F distribution of the risk relative to the noise."""
+    """Returns the F distribution, which the error divided by n times the noise variance follows."""
     from scipy.stats import f  # slow to import
 
     return f(n, 1)
 
 
 def risks(missing, noises, n, repetitions, seed):
-    """Returns the risk of solved square systems divided by n s^2, for each repetition and noise level."""
+    """Returns the errors of solved square systems divided by n s^2 (noise variance s^2), per repetition and noise."""
     rng = np.random.default_rng(seed)
     shape = (repetitions, len(noises), n)
     x, target = rng.normal(size=(*shape, n)), rng.normal(size=shape) / n**0.5

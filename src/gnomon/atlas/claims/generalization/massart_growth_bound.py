@@ -1,4 +1,4 @@
-"""A class that labels m points in Pi(m) ways has Rademacher complexity of at most sqrt(2 ln Pi(m) / m).
+"""A class of functions that labels m points in Pi(m) ways has Rademacher complexity at most sqrt(2 ln Pi(m) / m).
 
     Rad <= sqrt(2 ln Pi(m) / m)                                                                                    (1)
 
@@ -20,7 +20,7 @@ def predicted(sizes):
 
 
 def complexity(half_planes, sizes, draws, seed):
-    """Returns the Rademacher complexity of half-planes, or of a free label for each pair of points."""
+    """Returns the Rademacher complexity of half-planes, or of a class with a free label for each pair of points."""
     rng = np.random.default_rng(seed)
     found = []
     for m in sizes:

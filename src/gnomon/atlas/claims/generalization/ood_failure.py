@@ -1,4 +1,4 @@
-"""A digit classifier that is right on new digits is wrong on most rotated ones, and does not notice.
+"""A digit classifier that is accurate on new digits is wrong on most rotated ones, with high confidence.
 
     accuracy(turned by 45 degrees) < 1/2 < mean confidence(turned) < accuracy(new)                                 (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of two accuracies, 1/2 and the mean confidence, from the smallest to the largest."""
+    """Returns the names of two accuracies, of 1/2 and of the mean confidence, from the smallest to the largest."""
     return ("accuracy, turned", "one half", "confidence, turned", "accuracy, new")
 
 

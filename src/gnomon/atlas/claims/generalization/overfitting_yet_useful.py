@@ -1,4 +1,4 @@
-"""Features of a network that fits its training digits without error still help to classify other digits.
+"""Features of a network that fits its training digits without error still help to classify other digit classes.
 
 A network is trained on 300 digits 0 to 4 until none is wrong. Errors of a linear probe on digits 5 to 9:
 
@@ -29,7 +29,7 @@ def probe(features, x, y, z, t):
 
 
 def errors(shuffled, width, fitted, seed):
-    """Returns the training error and the errors of linear probes on the learned and on the random features."""
+    """Returns the training error and the test errors of linear probes on learned and on random features."""
     from gnomon.data import digits
 
     split = digits(1200, 590, seed=seed)
@@ -60,7 +60,7 @@ def predicted():
 
 
 def errors_of_networks(shuffled, width, fitted, repetitions, seed):
-    """Returns the training error and both probe errors of several networks."""
+    """Returns the training error and both probes' test errors, for several networks."""
     found = zip(*(errors(shuffled, width, fitted, seed + k) for k in range(repetitions)), strict=True)
     return dict(zip(predicted(), found, strict=True))
 

@@ -1,4 +1,4 @@
-"""The true error of a random classifier is below the PAC-Bayes bound, except in a share delta of samples.
+"""The true error of a random classifier is below the PAC-Bayes bound, except for a share delta of samples.
 
     R <= r + sqrt((KL + ln(2 sqrt(n) / delta)) / (2 n))                                                            (1)
 
@@ -24,7 +24,7 @@ def predicted():
 
 
 def bounds_broken(cheat, n, repetitions, seed):
-    """Returns for each sample whether the true error exceeds the PAC-Bayes bound, and the inverse-kl bound."""
+    """Returns for each sample whether the true error exceeds the PAC-Bayes bound, and the tighter inverse-kl bound."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(repetitions):

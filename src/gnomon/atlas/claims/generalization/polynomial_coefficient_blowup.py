@@ -19,12 +19,12 @@ PRINTED_COEFFICIENTS = [0.19, 0.82, -1.27, 0.31, 7.99, -25.43, 17.37]
 
 
 def predicted():
-    """Returns the printed coefficients of degrees 0, 1, 3, then of degree 9 in millions, then 0 for the ridge."""
+    """Returns printed coefficients for degrees 0, 1, 3, then for 9 in millions, then 0: the ridge keeps them small."""
     return [*PRINTED_COEFFICIENTS, -1.0618, 0.0]
 
 
 def coefficients(y):
-    """Refits the polynomials; the last value is 1 if the ridge leaves a thousandth of the coefficient or more."""
+    """Returns the refitted polynomials' coefficients; last 1 if the ridge leaves a thousandth of their size or more."""
     out = []
     for degree in (0, 1, 3):
         out += np.linalg.lstsq(np.vander(INPUTS, degree + 1, increasing=True), y, rcond=None)[0].tolist()

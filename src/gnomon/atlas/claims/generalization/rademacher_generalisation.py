@@ -1,4 +1,4 @@
-"""The gap between training and true error of a class is at most twice its Rademacher complexity plus a small term.
+"""The gap of true and training error is at most twice the Rademacher complexity of the class, plus a small term.
 
     sup (R - R_n) <= 2 Rad + 3 sqrt(ln(2 / delta) / (2 n))   with probability 1 - delta                            (1)
 
@@ -24,7 +24,7 @@ def predicted():
 
 
 def bound_broken(copies, n, d, repetitions, seed):
-    """Returns for each sample whether the gap exceeds the bound; each point is repeated ``copies`` times."""
+    """Returns for each sample whether the gap of errors exceeds the bound; each point is repeated ``copies`` times."""
     rng = np.random.default_rng(seed)
     mean = 0.3 * np.eye(d)[0]
     found = []
@@ -50,7 +50,7 @@ observed = partial(bound_broken, copies=1)  # Independent points.
 
 
 def control(n, d, repetitions, seed):
-    """Repeats one point n times, so the examples are not independent."""
+    """Returns whether the gap exceeds the bound if one point is repeated n times, so examples are dependent."""
     return bound_broken(n, n, d, repetitions, seed)
 
 

@@ -1,4 +1,4 @@
-"""A fixed shuffle of pixels does not change an infinitely wide dense network; a CNN still fits the shuffled images.
+"""A fixed shuffle of all pixels does not change an infinitely wide dense network; a CNN still fits shuffled images.
 
     f trained on P x, read at P x   =   f trained on x, read at x,   for kernels of <x, x'> and |x| alone           (1)
 
@@ -28,12 +28,12 @@ def kernel(a, b, local):
 
 
 def predicted():
-    """Returns 0 for the change of the outputs, and 0 for the share of training examples that are classified wrongly."""
+    """Returns 0, the change of the dense network's outputs, and 0, the share of training examples misclassified."""
     return [0.0, 0.0]
 
 
 def difference(local, n, seed):
-    """Returns the largest output change after the shuffle, then the share of examples that a CNN misfits."""
+    """Returns the dense network's largest output change by the shuffle, then the share of examples a CNN misfits."""
     from gnomon.data import digits
 
     split = digits(n, 100, seed=seed)
@@ -49,7 +49,7 @@ def difference(local, n, seed):
 
 
 def misfitted_share(x, y, steps=80):
-    """Trains a convolutional network and returns the share of training examples that it gets wrong."""
+    """Returns the share of training examples that a trained convolutional network gets wrong."""
     net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(1024, 10))
     optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
     images = x.reshape(-1, 1, 8, 8).float()

@@ -1,4 +1,4 @@
-"""With the best ridge at each model size, the expected test error never rises as the model grows.
+"""With the best ridge penalty at each model size, the expected test error never rises as the model grows.
 
     ridge(p) = (s^2 + (D - p) v) / v,    E risk(p, ridge(p)) is not increasing in p                                (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def risks(factor, n, sizes, repetitions, seed):
-    """Returns the exact risks of ridge regression with ``factor`` times the best ridge, for each size and draw."""
+    """Returns the exact test errors of ridge regression at ``factor`` times the best ridge, for each size and draw."""
     rng = np.random.default_rng(seed)
     found = {str(p): [] for p in sizes}
     for _ in range(repetitions):
@@ -31,7 +31,7 @@ def risks(factor, n, sizes, repetitions, seed):
 
 
 def predicted(sizes):
-    """Returns the model sizes, from the smallest risk (the largest model) to the largest risk."""
+    """Returns the model sizes, from the smallest test error (the largest model) to the largest error."""
     return tuple(str(p) for p in reversed(sizes))
 
 

@@ -1,4 +1,4 @@
-"""The excess risk is at most the optimization error plus twice the largest gap between training and true risk.
+"""The excess error is at most the optimization error plus twice the largest gap of training and true error.
 
     E R(f_n) - min R <= E[2 max |R_n - R|] + E[R_n(f_n) - min R_n]                                                 (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def problem(members, seed):
-    """Returns the true risk of each member of a finite class."""
+    """Returns the true error of each member of a finite class of functions."""
     return np.random.default_rng(seed).uniform(0.1, 0.6, members)
 
 
 def predicted(members, sizes, repetitions, seed):
-    """Returns the bound on the excess risk for each sample size, from separate samples."""
+    """Returns the bound on the excess error for each sample size, estimated on separate samples."""
     rng, risk = np.random.default_rng(seed + 1), problem(members, seed)
     found = []
     for n in sizes:
@@ -30,7 +30,7 @@ def predicted(members, sizes, repetitions, seed):
 
 
 def excess(shift, members, sizes, repetitions, seed):
-    """Returns the expected excess risk for each sample size; ``shift`` draws samples from other risks."""
+    """Returns the expected excess error for each sample size; ``shift`` draws the samples from other errors."""
     rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
     found = []
     for n in sizes:

@@ -1,4 +1,4 @@
-"""Intervals can label two points in all ways, rectangles four, half-planes three, and sines any number.
+"""The VC dimension of intervals is two, of half-planes three, of rectangles four, and of sines infinite.
 
     intervals 2,   axis-parallel rectangles 4,   half-planes 3,   sines sign(sin(w x)) any number                 (1)
 
@@ -15,26 +15,26 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def is_shattered(points, label):
-    """Returns whether the class gives all labelings of the points."""
+    """Returns whether a class of functions can label the points in all possible ways."""
     return all(label(bits, points) is not None for bits in product((0, 1), repeat=len(points)))
 
 
 def interval(bits, x):
-    """Returns the labeling if an interval gives it: no zero is between two ones."""
+    """Returns the labeling of sorted points that an interval can give: no zero lies between two ones."""
     ones = [v for v, b in zip(x, bits, strict=True) if b]
     inside = [min(ones) <= v <= max(ones) if ones else False for v in x]
     return bits if [bool(b) for b in bits] == inside else None
 
 
 def rectangle(bits, x):
-    """Returns the labeling if the smallest box around the ones contains no zero."""
+    """Returns the labeling if a rectangle can give it: the smallest box around the ones contains no zero."""
     ones = x[np.array(bits, bool)]
     inside = ((x >= ones.min(0)) & (x <= ones.max(0))).all(1) if len(ones) else np.zeros(len(x), bool)
     return bits if (inside == np.array(bits, bool)).all() else None
 
 
 def plane(bits, x):
-    """Returns the labeling if a line separates zeros and ones: a feasible linear program."""
+    """Returns the labeling if a line can separate zeros and ones, by linear programming."""
     from scipy.optimize import linprog
 
     sign = 2 * np.array(bits) - 1
@@ -62,7 +62,7 @@ def predicted():
 
 
 def largest_shattered(places, draws, seed):
-    """Returns for each class the size of its largest shattered set among the given and random sets."""
+    """Returns the size of the largest set that each class labels in all ways, among the given and random sets."""
     rng, found = np.random.default_rng(seed), []
     for (label, _), sets, more in zip(CASES, places, ((3,), (5, 2), (4, 2), None), strict=True):
         drawn = [rng.normal(size=more) for _ in range(draws)] if more else []

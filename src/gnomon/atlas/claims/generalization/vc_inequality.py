@@ -1,4 +1,4 @@
-"""Training and true error of half-planes differ by far less than the VC bound.
+"""Training and true error of half-planes differ by far less than the VC (Vapnik-Chervonenkis) bound allows.
 
     P(sup |R_n - R| > e) <= 8 Pi(n) exp(-n e^2 / 32)                                                               (1)
 
@@ -18,12 +18,12 @@ DELTA = 0.05
 
 
 def predicted(sizes):
-    """Returns the VC bound on the gap at delta = 0.05, with the 2 n labelings of n points on a circle."""
+    """Returns the VC bound on the gap of errors at delta = 0.05, with the 2 n labelings of n points on a circle."""
     return [vc_bound(n, 2 * n, DELTA) for n in sizes]
 
 
 def deviations(copies, sizes, repetitions, seed):
-    """Returns the 95 % quantile of sup |R_n - 1/2|; each point is repeated ``copies`` times."""
+    """Returns the 95 % quantile of the largest |training error - 1/2|; each point is repeated ``copies`` times."""
     rng = np.random.default_rng(seed)
     found = []
     for n in sizes:
@@ -43,7 +43,7 @@ observed = partial(deviations, copies=1)  # Independent points.
 
 
 def control(sizes, repetitions, seed):
-    """Repeats four points n / 4 times each, so the examples are not independent."""
+    """Returns the quantile for four points repeated n / 4 times each, so that examples are not independent."""
     return [deviations(n // 4, (n,), repetitions, seed)[0] for n in sizes]
 
 

@@ -1,4 +1,4 @@
-"""A nonlinear autoencoder with two coordinates has less reconstruction error than PCA and separates classes better.
+"""An autoencoder with two latent coordinates reconstructs digits better than PCA and separates classes better.
 
     mean |x - D(E(x))|^2 < mean |x - PCA_2(x)|^2,    classes of latent neighbors agree more often than for PCA  (1)
 
@@ -25,7 +25,7 @@ def problem(n):
 
 
 def predicted(n):
-    """Returns the squared error of PCA with two coordinates, and its share of wrong classes among neighbors."""
+    """Returns the squared error of PCA with two coordinates, and the share of nearest neighbors of another class."""
     train, x, y = problem(n)
     plane = torch.linalg.svd(train - train.mean(0), full_matrices=False)[2][:2]
     z = (x - train.mean(0)) @ plane.T
@@ -35,7 +35,7 @@ def predicted(n):
 
 
 def errors_of_autoencoder(n, steps, activation, seed):
-    """Trains an autoencoder and returns its squared error and share of wrong classes among neighbors."""
+    """Returns a trained autoencoder's squared error and share of latent neighbors of another class."""
     train, x, y = problem(n)
     torch.manual_seed(seed)
     encoder = nn.Sequential(nn.Linear(64, 48), activation(), nn.Linear(48, 2))

@@ -1,4 +1,4 @@
-"""Decoding a draw from N(0, I) often gives something like the data for a VAE, but rarely for an autoencoder.
+"""Decoded draws from N(0, I) are often close to the data for a VAE, but rarely for a plain autoencoder.
 
     share of decoded draws within the data's own distances:    VAE >= 2 x autoencoder     (1)
 
@@ -24,12 +24,12 @@ def problem(n):
 
 
 def layers(*widths):
-    """Returns two linear layers with an activation between them."""
+    """Returns two linear layers with an activation between them, for encoder or decoder."""
     return nn.Sequential(nn.Linear(widths[0], widths[1]), nn.SiLU(), nn.Linear(widths[1], widths[2]))
 
 
 def predicted():
-    """Returns 2, the smallest ratio of the share for the VAE to the share for the autoencoder."""
+    """Returns 2, the smallest allowed ratio of both shares of draws near the data, VAE to autoencoder."""
     return 2.0
 
 

@@ -1,4 +1,4 @@
-"""Along the path of an ODE, the log density changes by minus the integral of the trace of the Jacobian.
+"""Along an ODE's path, the log density of a flow changes by minus the integral of the Jacobian's trace.
 
     d log p(z(t)) / dt = -tr(dv/dz),    for v = A z over time 1:    log p = log N(e^-A x; 0, I) - tr A     (1)
 
@@ -42,15 +42,15 @@ class Linear(nn.Module):
 
 
 class Partial(ExactTrace):
-    """Computes the trace without its first term."""
+    """A trace estimate that leaves out the first term of the trace."""
 
     def directions(self, x):
-        """Returns all coordinate directions but the first."""
+        """Returns all coordinate directions except the first one."""
         return super().directions(x)[1:]
 
 
 def density(d, steps, seed, trace):
-    """Returns the log density of the flow, by the Runge-Kutta method."""
+    """Returns the flow's log density at the points, integrated by the Runge-Kutta method."""
     matrix, x = problem(d, seed)
     return ContinuousFlow(Linear(matrix), shape=(d,), integration_steps=steps, trace=trace).log_prob(x).detach()
 

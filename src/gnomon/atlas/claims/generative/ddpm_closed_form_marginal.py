@@ -1,4 +1,4 @@
-"""Many small noising steps in a row equal one step: the result is Gaussian around a scaled-down example.
+"""Many small noising steps of a diffusion model equal one step: a Gaussian around a scaled-down example.
 
     x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e  =>  x_k ~ N(sqrt(a_k) x_0, 1 - a_k), a_k = prod_j (1 - beta_j)  (1)
 
@@ -21,13 +21,13 @@ def problem(steps):
 
 
 def predicted(steps):
-    """Returns the mean and the second moment after the last step."""
+    """Returns the mean and the mean square of the noised value after the last step."""
     kept = (1 - problem(steps)).log().sum().exp()
     return torch.stack([kept.sqrt() * START, kept * START**2 + 1 - kept])
 
 
 def ends(steps, paths, seed, power):
-    """Simulates the chain step by step and returns x and x^2 after the last step."""
+    """Returns x and x^2 after the last noising step of simulated chains."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.full((paths,), START, dtype=torch.float64)
     for beta in problem(steps):

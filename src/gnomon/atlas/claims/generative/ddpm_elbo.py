@@ -1,4 +1,4 @@
-"""If reverse steps have the best means, the gap of a diffusion model's likelihood bound falls as 1 / (number of steps).
+"""The gap of a diffusion model's likelihood bound falls as 1 / (number of steps), if reverse steps have the best means.
 
     gap(T) = E log p(x_0) - bound    falls as 1 / T     (1)
 
@@ -16,12 +16,12 @@ DATA_VARIANCE = 0.25
 
 
 def predicted():
-    """Returns -1, the exponent of the number of diffusion steps T in the gap of the bound."""
+    """Returns -1, the exponent of the number of diffusion steps in the gap of the likelihood bound."""
     return -1.0
 
 
 def gaps(sizes, shrink):
-    """Returns the gap in closed form for each number of steps; the reverse means are scaled by ``shrink``."""
+    """Returns the gap of the bound for each number of steps, with the means of reverse steps scaled by ``shrink``."""
     values = []
     for steps in sizes:
         schedule = linear_schedule(steps, first=1e-2 / steps, last=30 / steps)

@@ -1,4 +1,4 @@
-"""A noising step keeps the expected squared norm of an example whose coordinates have mean square 1.
+"""A noising step of a diffusion model keeps the expected squared norm of an example of mean square 1.
 
     E[|x_k|^2 | x_{k-1}] = (1 - beta) |x_{k-1}|^2 + beta d,      (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(d, beta):
-    """Returns the number of coordinates d, then the expected squared norm for an example twice as large."""
+    """Returns the number of coordinates d, then the expected squared norm for an example of twice the norm."""
     return torch.tensor([d, (1 - beta) * 4 * d + beta * d], dtype=torch.float64)
 
 
 def squares(d, beta, n, seed, size):
-    """Returns squared norms after one step from a point of norm ``size`` sqrt(d), and from one twice as large."""
+    """Returns squared norms after one noising step, from a point of norm ``size`` sqrt(d) and from one twice as far."""
     generator = torch.Generator().manual_seed(seed)
     x = size * sphere(1, d, seed=0)
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""The mean of a reverse step can be computed from the example or from the added noise, with the same result.
+"""The mean of a diffusion model's reverse step can be computed from the example or from the added noise.
 
     m = (x_k - beta_k e / sqrt(1 - a_k)) / sqrt(1 - beta_k),    x_0 = (x_k - sqrt(1 - a_k) e) / sqrt(a_k)     (1)
 
@@ -21,7 +21,7 @@ def problem(steps, seed):
 
 
 def predicted(steps, seed):
-    """Returns the mean of each reverse step, computed from the noise."""
+    """Returns the mean of each reverse step, computed from the added noise."""
     schedule, x0, e = problem(steps, seed)
     rows, kept = [], torch.ones(()).double()
     for beta in schedule.betas:
@@ -32,7 +32,7 @@ def predicted(steps, seed):
 
 
 def means(steps, seed, size):
-    """Returns the mean of q(x_{k-1} | x_k, x_0) computed from the example, with noise scaled by ``size``."""
+    """Returns the mean of each reverse step, computed from the example, with noise scaled by ``size``."""
     schedule, x0, e = problem(steps, seed)
     kept = schedule.kept[1:, None]
     noised = kept.sqrt() * x0 + (1 - kept).sqrt() * size * e

@@ -1,4 +1,4 @@
-"""The KL divergence of a reverse step is a known weight times the squared error of the predicted noise.
+"""A diffusion step's KL divergence is a known weight times the squared error of the predicted noise.
 
     KL(q | p) = |m - m_predicted|^2 / (2 v) + constant = w_k |e - e_predicted|^2 + constant,
     w_k = beta_k^2 / (2 v (1 - beta_k) (1 - a_k))                                                             (1)
@@ -33,7 +33,7 @@ def problem(steps, seed):
 
 
 def errors(steps, seed, power):
-    """Returns weighted squared errors of the predicted noise, with the noise that `Diffusion` draws."""
+    """Returns the squared errors of the predicted noise times the weights, for the noise that `Diffusion` draws."""
     schedule, x, network = problem(steps, seed)
     generator = torch.Generator().manual_seed(0)
     rows, kept = [], torch.ones(()).double()
@@ -50,12 +50,12 @@ def errors(steps, seed, power):
 
 
 def predicted(steps, seed):
-    """Returns the weight of the squared noise error at each step, for reverse steps of variance beta."""
+    """Returns the weighted squared error of the predicted noise at each step, for reverse steps of variance beta."""
     return errors(steps, seed, 1)
 
 
 def observed(steps, seed):
-    """Returns the KL divergence of each reverse step but the last, computed by the package."""
+    """Returns the KL divergence of each reverse step except the last, computed by gnomon.generative."""
     schedule, x, network = problem(steps, seed)
     model = Diffusion(network, schedule, shape=(2,), target="noise", variance="forward")
     return model.terms(x)[1:-1]

@@ -1,4 +1,4 @@
-"""Given the example, a reverse step is Gaussian with a known mean and a smaller variance than the forward step.
+"""Given the example, a diffusion model's reverse step is Gaussian, with less variance than the forward step.
 
     q(x_{k-1} | x_k, x_0) = N(m, b),    b = beta_k (1 - a_{k-1}) / (1 - a_k) <= beta_k     (1)
 
@@ -28,7 +28,7 @@ def predicted(steps):
 
 
 def moments(steps, factor):
-    """Returns mean and variance by Bayes' rule on a grid, with the noise variance multiplied by ``factor``."""
+    """Returns mean and variance of the reverse step by Bayes' rule on a grid; ``factor`` scales the noise variance."""
     schedule, x0, xk = problem(steps)
     y, rows = np.linspace(-9, 9, 60_001), []
     for k in range(2, steps + 1):

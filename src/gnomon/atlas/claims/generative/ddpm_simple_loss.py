@@ -1,4 +1,4 @@
-"""The loss of a noise-predicting network is at least the variance of the noise given the noised example.
+"""A noise-predicting network's loss is at least the variance of the noise, given the noised example.
 
     E |e - e_predicted|^2 >= E Var(e | x_k) = d - (1 - a_k) E |grad log q_k|^2,    reached by the exact network  (1)
 
@@ -22,7 +22,7 @@ def problem(steps):
 
 
 def predicted(steps):
-    """Returns the mean variance of the noise given the noised example, over the steps, by integration on a grid."""
+    """Returns the mean variance of the noise given the noised example, by integration on a grid."""
     p, schedule = problem(steps)
     axis = torch.linspace(-5, 5, 141, dtype=torch.float64)
     grid, cell, total = torch.cartesian_prod(axis, axis), float(axis[1] - axis[0]) ** 2, 0.0
@@ -33,7 +33,7 @@ def predicted(steps):
 
 
 def losses(steps, n, seed, size):
-    """Returns the training losses of a model whose network predicts ``size`` times the exact mean."""
+    """Returns the training losses of a model whose network predicts ``size`` times the exact mean of the noise."""
     p, schedule = problem(steps)
 
     class ScaledNetwork(ExactDenoiser):

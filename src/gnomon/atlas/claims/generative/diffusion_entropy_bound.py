@@ -1,4 +1,4 @@
-"""While the entropy of the data grows, a reverse step is at most as uncertain as the forward step.
+"""While the data's entropy grows, a diffusion model's reverse step has at most the forward step's entropy.
 
     H(x_{k-1} | x_k) = H(x_k | x_{k-1}) + H(x_{k-1}) - H(x_k) <= H(x_k | x_{k-1})    where H(x_k) >= H(x_{k-1})  (1)
 
@@ -26,7 +26,7 @@ def predicted(steps):
 
 
 def backward(steps, std, grid):
-    """Returns the entropy of each reverse step by Bayes' rule, for two Gaussians of width ``std``."""
+    """Returns the entropy of each reverse step by Bayes' rule, for data of two Gaussians of width ``std``."""
     p, kept, entropies = mixture([[-0.8], [0.8]], std=std), 1.0, []
     for beta in problem(steps).tolist():
         now, after = (p.noised(a**0.5, (1 - a) ** 0.5) for a in (kept, kept * (1 - beta)))

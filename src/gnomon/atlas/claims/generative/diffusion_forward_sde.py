@@ -1,4 +1,4 @@
-"""The forward process dx = -beta x / 2 dt + sqrt(beta) dW shrinks the example by exp(-(1/2) integral of beta).
+"""The forward diffusion dx = -beta x / 2 dt + sqrt(beta) dW shrinks an example by exp(-(1/2) integral of beta).
 
     dx = -beta x / 2 dt + sqrt(beta) dW:    mean e^(-B/2) x_0,  variance 1 - e^(-B),  B = int beta dt     (1)
 
@@ -24,7 +24,7 @@ def predicted():
 
 
 def ends(steps, paths, seed, drift):
-    """Returns x and x^2 at the end of simulated paths, with beta linear in time."""
+    """Returns x and x^2 at the end of simulated paths of the forward diffusion, with beta linear in time."""
     generator = torch.Generator().manual_seed(seed)
     x, dt = torch.full((paths,), START, dtype=torch.float64), 1 / steps
     for i in range(steps):

@@ -1,4 +1,4 @@
-"""Many small reverse steps turn noise into samples of the data; one large step does not.
+"""Many small reverse steps of a diffusion model turn noise into samples of the data; one large step does not.
 
 energy distance to the data:    falls with the number of steps     (1)
 """
@@ -18,12 +18,12 @@ def problem(radius=1.5):
 
 
 def predicted():
-    """Returns the numbers of steps, from the smallest distance to the data to the largest."""
+    """Returns the numbers of reverse steps, from the smallest distance of the samples to the data to the largest."""
     return "many steps", "some steps", "one step"
 
 
 def distances(n, repetitions, seed, known):
-    """Returns energy distances between samples and data after 30, 4 and 1 steps of the exact network for ``known``."""
+    """Returns energy distances between samples and data after 30, 4 and 1 reverse steps of the exact network."""
     p, schedule = problem(), cosine_schedule(60)
     model = Diffusion(ExactDenoiser(known, schedule, "data"), schedule, shape=(2,), target="data")
     return {

@@ -1,4 +1,4 @@
-"""Run backward in time with the score of the noised data, the noising equation returns samples of the data.
+"""Run backward in time with the score (gradient of log density), the noising equation samples the data.
 
     dx = (-beta x / 2 - beta grad log q_t(x)) dt + sqrt(beta) dW, backward in time     (1)
 
@@ -22,7 +22,7 @@ def problem():
 
 
 def predicted():
-    """Returns the distribution function of the data."""
+    """Returns the cumulative distribution function of the data."""
     from scipy.stats import norm
 
     p = problem()
@@ -30,7 +30,7 @@ def predicted():
 
 
 def run_backward(steps, samples, seed, weight):
-    """Returns samples: noise carried backward by Euler steps, with constant beta and the exact score."""
+    """Returns samples of the reverse diffusion: noise carried backward by Euler steps with the exact score."""
     p, generator = problem(), torch.Generator().manual_seed(seed)
     x, dt = torch.randn(samples, 1, generator=generator, dtype=torch.float64), 1 / steps
     for i in range(steps):

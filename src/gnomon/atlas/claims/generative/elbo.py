@@ -26,7 +26,7 @@ def problem(seed):
 
 
 def predicted(seed):
-    """Returns the KL divergence of encoder and exact posterior in closed form, for each observation."""
+    """Returns the KL divergence between encoder and exact posterior in closed form, for each observation."""
     x, mean, std = problem(seed)
     precision = float(W @ W) / NOISE_STD**2 + 1
     exact = x @ W / NOISE_STD**2 / precision
@@ -35,7 +35,7 @@ def predicted(seed):
 
 
 def gap(shift, seed):
-    """Returns log p(x) minus the bound of a VAE, by numerical integration; ``shift`` moves the prior of the bound."""
+    """Returns log p(x) minus the VAE's likelihood bound, by integration; ``shift`` moves the prior of the bound."""
     x, mean, std = problem(seed)
     encoder, decoder = nn.Linear(3, 2).double(), nn.Linear(1, 3).double()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Extragradient steps converge on a game with loss a b, on which simultaneous gradient steps diverge.
+"""In the two-player game with loss a b, extragradient steps converge and simultaneous gradient steps diverge.
 
     w <- w - lr F(w - lr F(w)):    |w_t| = (1 - lr^2 + lr^4)^(t/2) |w_0| on the loss a b     (1)
 
@@ -12,23 +12,23 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(lr, steps):
-    """Returns the distance from the solution after each step."""
+    """Returns the predicted distance from the solution after each extragradient step."""
     return (1 - lr**2 + lr**4) ** (torch.arange(steps + 1, dtype=torch.float64) / 2)
 
 
 def bilinear_field(w):
-    """Returns the gradient field of the loss a b."""
+    """Returns both players' gradients of the loss a b, the second with a negative sign."""
     return torch.stack([w[1], -w[0]])
 
 
 def observed(lr, steps):
-    """Returns the distances after steps of the package's extragradient rule."""
+    """Returns the distances from the solution after steps of gnomon's extragradient rule."""
     start = torch.tensor([1.0, 0.0], dtype=torch.float64)
     return simulate_game(bilinear_field, start, steps=steps, lr=lr, rule=ExtragradientUpdate()).norm(dim=1)
 
 
 def control(lr, steps):
-    """Each player looks ahead alone and uses the other's old value, as some texts print."""
+    """Returns the distances if each player looks ahead alone and uses the other's old value, as some texts print."""
     a, b, path = 1.0, 0.0, [1.0]
     for _ in range(steps):
         half_a, half_b = a - lr * b, b + lr * a

@@ -1,4 +1,4 @@
-"""Random directions e estimate the trace of a matrix A by e.A e, without bias and with a known variance.
+"""For a random direction e, e.A e estimates the trace of a matrix A without bias, with a known variance.
 
     E e.A e = tr A,    Var e.A e = 2 |S|_F^2 for Gaussian e,  S = (A + A^T) / 2     (1)
 
@@ -19,14 +19,14 @@ def problem(d, seed):
 
 
 def predicted(d, seed):
-    """Returns the trace, then the squared trace plus the variance of the estimate."""
+    """Returns the trace, then the mean square of its estimate: squared trace plus variance."""
     a = problem(d, seed)
     s = (a + a.T) / 2
     return torch.stack([a.trace(), a.trace() ** 2 + 2 * s.square().sum()])
 
 
 def products(d, n, seed, size):
-    """Returns e.A e and its square for single directions e scaled by ``size``."""
+    """Returns the estimates e.A e and their squares, for single directions e scaled by ``size``."""
     rule, a, x = HutchinsonTrace(1, "gaussian", seed), problem(d, seed), torch.zeros(n, d, dtype=torch.float64)
     values = rule(lambda y: y @ a.T, x, size * rule.directions(x))[1]
     return torch.stack([values, values.square()], 1)

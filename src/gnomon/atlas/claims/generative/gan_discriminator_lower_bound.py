@@ -1,4 +1,4 @@
-"""The best discriminator of a limited family gives a lower bound on the exact value of the GAN game.
+"""The best discriminator of a limited family gives a lower bound on the true value of the GAN game.
 
     sup over a family of V(D) <= 2 JS(p, q) - 2 log 2,    so that exp(V) is at most exp of it     (1)
 
@@ -23,13 +23,13 @@ def problem():
 
 
 def predicted(degrees):
-    """Returns the exact value of the game plus 2, for every family."""
+    """Returns the exact value of the GAN game plus 2, for every family of discriminators."""
     p, q, _ = problem()
     return [2 * js_divergence(p, q) - 2 * torch.log(torch.tensor(2.0)).item() + VALUE_SHIFT] * len(degrees)
 
 
 def best_values(x, a, b, degrees):
-    """Returns the best value plus 2 for logits of each degree; a and b are weights of real and fake points."""
+    """Returns the game's best value plus 2 for logits of each degree; a and b weight real and generated points."""
     values = []
     for degree in degrees:
         w = torch.zeros(degree + 1, dtype=torch.float64, requires_grad=True)
@@ -50,14 +50,14 @@ def best_values(x, a, b, degrees):
 
 
 def observed(degrees, n, seed):
-    """Computes the value with exact expectations, by integration on a grid."""
+    """Returns the game's best values from exact expectations, by integration on a grid."""
     p, q, x = problem()
     cell = x[1] - x[0]
     return best_values(x, p.log_prob(x).exp() * cell, q.log_prob(x).exp() * cell, degrees)
 
 
 def control(degrees, n, seed):
-    """Averages over the few examples on which the discriminator was trained."""
+    """Returns the game's best values averaged over the few examples on which the discriminator was trained."""
     p, q, _ = problem()
     x = torch.cat([p.sample(n, seed=seed), q.sample(n, seed=seed + 1)])
     real = (torch.arange(2 * n) < n).double() / n

@@ -1,4 +1,4 @@
-"""Against the best discriminator, the value of the GAN game is 2 JS - 2 log 2, with the Jensen-Shannon divergence JS.
+"""Against the best discriminator, a GAN's value is 2 JS - 2 log 2, with JS the Jensen-Shannon divergence.
 
     V(D*) = 2 JS(p, q) - 2 log 2     (1)
 
@@ -27,7 +27,7 @@ def predicted(states, seed):
 
 
 def value(states, seed, power):
-    """Returns the value of the game with the discriminator p^power / (p^power + q^power), for each pair."""
+    """Returns the GAN's value with the discriminator p^power / (p^power + q^power), for each pair of distributions."""
     values = []
     for p, q in problem(states, seed):
         d = p**power / (p**power + q**power)

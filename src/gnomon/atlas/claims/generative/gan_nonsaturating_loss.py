@@ -1,4 +1,4 @@
-"""Against a confident discriminator the non-saturating loss has a gradient, and the minimax loss has almost none.
+"""Against a confident discriminator, a GAN's non-saturating loss has a gradient, and its minimax loss almost none.
 
     |d(-log q)/da| / |d log(1 - q)/da| = (1 - q) / q,    q = sigmoid(a)     (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(q):
-    """Returns the ratio (1 - q) / q of both losses' gradients, for q the probability of "real"."""
+    """Returns (1 - q) / q, the ratio of both generator losses' gradients, for probability q of "real"."""
     return (1 - q) / q
 
 
 def ratio(q, slope):
-    """Returns the ratio of both losses' mean gradients for a discriminator whose logit has this slope."""
+    """Returns the ratio of both generator losses' mean gradients, for a discriminator whose logit has this slope."""
     torch.manual_seed(0)
     judge = nn.Linear(1, 1).double()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The best discriminator is Bayes' rule for two equally frequent classes.
+"""A GAN's best discriminator is Bayes' rule for real and generated examples that are equally frequent.
 
     D*(x) = p(x) / (p(x) + q(x))     (1)
 
@@ -21,7 +21,7 @@ def problem(n):
 
 
 def predicted(n):
-    """Returns the best discriminator, p / (p + q), at each position."""
+    """Returns the best discriminator's probabilities p / (p + q) at each position."""
     return optimal_discriminator(*problem(n))
 
 
@@ -32,7 +32,7 @@ def stratified(gaussian, n):
 
 
 def train_discriminator(n, seed, degree):
-    """Trains a discriminator with polynomial logit on samples and returns its probabilities at the positions."""
+    """Returns the probabilities of a trained discriminator with polynomial logit, at the positions."""
     torch.manual_seed(seed)
     p, q, places = problem(n)
     x, y = stratified(p, n), stratified(q, n)

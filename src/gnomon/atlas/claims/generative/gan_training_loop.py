@@ -1,4 +1,4 @@
-"""Alternating steps of both players bring a simple generator to the mean and the standard deviation of the data.
+"""Alternating GAN training brings a linear generator to the mean and the standard deviation of the data.
 
     time average of mean and standard deviation of G(z) = mean and standard deviation of the data     (1)
 

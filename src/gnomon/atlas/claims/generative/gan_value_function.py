@@ -1,4 +1,4 @@
-"""The value of the GAN game is its best value minus twice the mean KL divergence of the discriminator from the best.
+"""A GAN's value is its best value minus twice the mean KL divergence between the discriminator and the best one.
 
     V = E log D(x) + E log(1 - D(G(z))) = -2 BCE = 2 JS - 2 log 2 - 2 E KL(D* | D),    D* = p / (p + q)     (1)
 
@@ -23,7 +23,7 @@ LOGIT_SLOPE = -0.8
 
 
 def predicted():
-    """Returns the best value minus twice the KL divergence, by integration over the line."""
+    """Returns the game's best value minus twice the KL divergence, by integration over the line."""
     x, step = np.linspace(-7, 7, 4001, retstep=True)
     p, q = DATA.pdf(x), FAKES.pdf(x)
     best, rest, d = p / (p + q), q / (p + q), 1 / (1 + np.exp(-LOGIT_AT_ZERO - LOGIT_SLOPE * x))

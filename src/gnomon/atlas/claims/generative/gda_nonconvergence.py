@@ -19,7 +19,7 @@ def predicted(lr, steps):
 
 
 def distances(lr, steps, pull):
-    """Returns the distances after simultaneous steps, with pull (a^2 - b^2) / 2 added to the loss."""
+    """Returns distances from the solution after simultaneous steps; ``pull`` adds (a^2 - b^2) / 2 to the loss."""
 
     def field(w):
         return torch.stack([w[1] + pull * w[0], -w[0] + pull * w[1]])

@@ -1,4 +1,4 @@
-"""Gaussian classes with a common covariance have a logistic posterior, with coefficients in closed form.
+"""Two Gaussian classes with the same covariance have a logistic posterior, with coefficients in closed form.
 
     P(y = 1 | x) = sigmoid(w.x + b),   w = C^-1 (m_1 - m_0),
     b = (m_0.C^-1 m_0 - m_1.C^-1 m_1) / 2 + log(p_1 / p_0)                                                    (1)
@@ -25,7 +25,7 @@ def predicted(n, seed):
 
 
 def odds(n, second, seed):
-    """Returns the log odds by Bayes' rule from both densities; one class is three times as frequent."""
+    """Returns the log odds by Bayes' rule from both class densities; one class is three times as frequent."""
     p = mixture(MEANS, covariances=torch.stack([COVARIANCE, second * COVARIANCE]), weights=[1, 3])
     return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
 

@@ -1,4 +1,4 @@
-"""The log determinant of an autoregressive flow is the sum of its log scales, because its Jacobian is triangular.
+"""An autoregressive flow's log determinant is the sum of its log scales, because its Jacobian is triangular.
 
     x_i = m_i(z_<i) + exp(s_i(z_<i)) z_i    =>    log |det dx/dz| = sum_i s_i     (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(d, seed, masked):
-    """Returns an inverse autoregressive map with random parameters, and points; ``masked`` keeps its order."""
+    """Returns a random inverse autoregressive map and points; ``masked`` keeps the autoregressive order."""
     torch.manual_seed(seed)
     network = MaskedNetwork(d, 2, hidden=16).double()
     with torch.no_grad():
@@ -28,7 +28,7 @@ def problem(d, seed, masked):
 
 
 def predicted(d, seed):
-    """Returns the sums of log scales, which the package computes, for each point."""
+    """Returns the sums of the log scales that the flow itself computes, for each point."""
     layer, z = problem(d, seed, True)
     return layer(z)[1].detach()
 

@@ -1,4 +1,4 @@
-"""A linear autoencoder with m coordinates finds the space of the m leading principal components.
+"""A linear autoencoder with m latent coordinates finds the space of the m leading principal components.
 
     min_{E, D} E |x - D E x|^2 / 2 = (1/2) sum_{i > m} c_i,   reached if D E projects on the m leading directions  (1)
 
@@ -28,7 +28,7 @@ def predicted(n, latent):
 
 
 def train(fewer, n, latent, steps, seed):
-    """Trains encoder and decoder by L-BFGS and returns the loss and the largest angle to the principal subspace."""
+    """Returns the trained autoencoder's loss and the largest angle of its space to the principal subspace."""
     x, c = problem(n)
     torch.manual_seed(seed)
     model = linear_autoencoder((64,), latent - fewer).double()

@@ -1,4 +1,4 @@
-"""With dependent features, naive Bayes is more accurate for few examples and logistic regression for many.
+"""With dependent features, naive Bayes is more accurate for few examples, and logistic regression for many.
 
     accuracy(LR) - accuracy(NB) < 0 for few examples, > 0 for many                                            (1)
 
@@ -27,7 +27,7 @@ def problem(n, features, correlation, seed):
 
 
 def predicted():
-    """Returns the sample sizes and zero, from the smallest difference in accuracy to the largest."""
+    """Returns the sample sizes and zero, from the smallest to the largest accuracy gain of logistic regression."""
     return "few examples", "no difference", "many examples"
 
 
@@ -51,7 +51,7 @@ def logistic_weights(x, y):
 
 
 def accuracy(w, b, correlation):
-    """Returns the probability that a linear rule is right on a new example from two Gaussian classes."""
+    """Returns the probability that the linear rule w.x + b > 0 is right on a new example of two Gaussian classes."""
     first, second = w.chunk(2)
     spread = (first @ first + second @ second + 2 * correlation * first @ second).sqrt()
     mean = FEATURE_MEAN * first.sum()

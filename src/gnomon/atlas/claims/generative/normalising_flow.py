@@ -1,4 +1,4 @@
-"""The density of a normalizing flow integrates to one, because the determinant accounts for the change of volume.
+"""A normalizing flow's density integrates to one, because the determinant accounts for the change of volume.
 
     log q(z_K) = log q(z_0) - sum_k log |det dz_k / dz_{k-1}|     (1)
 
@@ -29,7 +29,7 @@ def predicted():
 
 
 def integral(points, seed, sign):
-    """Returns the integral of the density on a grid ten times as wide as the samples.
+    """Returns the integral of the flow's density over a wide grid; ``sign`` multiplies the log determinant.
 
     The scales of the flow are exponentials, so its tails are long. x = median + sinh(t) with even steps of t is fine in
     the middle and coarse far away.

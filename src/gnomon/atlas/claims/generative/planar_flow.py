@@ -1,4 +1,4 @@
-"""The determinant of a planar map is 1 plus the derivative of its activation times u.w.
+"""A planar flow z + u tanh(w.z + b) has the determinant 1 + (slope of tanh) u.w.
 
     f(z) = z + u tanh(w.z + b):    det df/dz = 1 + (1 - tanh^2(w.z + b)) u.w     (1)
 
@@ -20,7 +20,7 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, seed):
-    """Returns the log determinant that the map itself computes, for each point."""
+    """Returns the log determinant that gnomon's planar map computes, for each point."""
     layer, z = problem(d, n, seed)
     return layer(z)[1].detach()
 

@@ -1,4 +1,4 @@
-"""Reparameterized gradients of f = z^2 have a known variance, far below the variance of score-function gradients.
+"""For f = z^2, reparameterized gradients have a far smaller variance than score-function gradients.
 
     f = z^2:    Var f'(z) = 4 s^2,    Var f(z) e / s = (m^4 + 18 m^2 s^2 + 15 s^4) / s^2 - 4 m^2     (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(mean, std):
-    """Returns the means 2 m of both estimators, then both variances."""
+    """Returns both gradient estimators' means, 2 m, then both variances."""
     other = (mean**4 + 18 * mean**2 * std**2 + 15 * std**4) / std**2 - 4 * mean**2
     return torch.tensor([2 * mean, 2 * mean, 4 * std**2, other], dtype=torch.float64)
 
 
 def estimators(mean, std, draws, seed, power):
-    """Returns the means and variances of both estimators for f = z^power, for each of twenty repetitions."""
+    """Returns the means and variances of both gradient estimators for f = z^power, for twenty repetitions."""
     runs = [gradient_estimators(lambda z: z**power, mean, std, draws=draws, seed=seed + i) for i in range(20)]
     return torch.tensor([[t.reparametrized, t.score_function, t.reparametrized_variance, t.score_function_variance]
                          for t in runs])  # fmt: skip

@@ -1,4 +1,4 @@
-"""The best prediction of the noise in a noised example is minus the noise level times the gradient of log density.
+"""The best prediction of a noised example's noise is minus the noise level times the gradient of log density.
 
     E[e | x] = -sqrt(1 - a) grad log q(x)    =>    E[-sqrt(1 - a) e . s(x)] = (1 - a) E |s(x)|^2     (1)
 
@@ -21,7 +21,7 @@ def problem():
 
 
 def predicted():
-    """Returns the mean square of the score times its weight, by integration on a grid."""
+    """Returns the weighted mean square of the score (gradient of log density), by integration on a grid."""
     q = problem().noised(SIGNAL_SHARE**0.5, (1 - SIGNAL_SHARE) ** 0.5)
     axis = torch.linspace(-6, 6, 241, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
@@ -29,7 +29,7 @@ def predicted():
 
 
 def products(n, seed, clean):
-    """Returns minus the noise level times (added noise).(score at the noised point), for each example."""
+    """Returns minus the noise level times the product of added noise and score, for each noised example."""
     p = problem()
     noise = torch.randn(n, 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x = SIGNAL_SHARE**0.5 * p.sample(n, seed=seed + 1) + (1 - SIGNAL_SHARE) ** 0.5 * noise

@@ -1,4 +1,4 @@
-"""Gradient descent on content and style copies the feature covariances of one image to another.
+"""Gradient descent on a content and a style loss copies the feature covariances of one image to another.
 
     argmin_x |f(x) - f(a)|^2 + weight |C(f(b)) - C(f(x))|_F^2:    the style loss falls below 5 % of its start  (1)
 

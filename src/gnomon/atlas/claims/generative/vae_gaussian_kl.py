@@ -1,4 +1,4 @@
-"""The KL divergence of any Gaussian from the standard normal has a closed form.
+"""The KL divergence of any Gaussian from the standard normal distribution has a closed form.
 
     KL(N(m, C) | N(0, I)) = (|m|^2 + tr C - log det C - d) / 2     (1)
 
@@ -23,14 +23,14 @@ def problem(seed):
 
 
 def predicted(seed):
-    """Returns the divergence of each Gaussian, in the coordinates of its eigenvectors."""
+    """Returns the KL divergence of each Gaussian in closed form, in the coordinates of its eigenvectors."""
     mean, covariance = (torch.from_numpy(a) for a in problem(seed))
     values, vectors = torch.linalg.eigh(covariance)
     return gaussian_kl((mean[:, None] @ vectors)[:, 0], values.log()).sum(1)
 
 
 def integrals(seed, std):
-    """Returns the integral of q log(q / p) over the plane, with p = N(0, std^2 I), for each Gaussian."""
+    """Returns the KL divergence of each Gaussian q from N(0, std^2 I) by integration over the plane."""
     from scipy.stats import multivariate_normal  # slow to import
 
     axis = np.linspace(-14, 14, 561)

@@ -1,4 +1,4 @@
-"""In a trained VAE, the latents of all examples together have about the mean and covariance of N(0, I).
+"""In a trained VAE, the latents of all examples together have nearly the mean and covariance of N(0, I).
 
     |mean of latents| and |covariance of latents - I|_F are at most half the root of their number     (1)
 
@@ -29,7 +29,7 @@ def predicted(latent):
 
 
 def distances(n, latent, steps, beta, seed):
-    """Trains a VAE and returns the distance of the latents' mean from 0 and of their covariance from I."""
+    """Returns the distances of a trained VAE's latent mean from 0 and of its latent covariance from I."""
     torch.manual_seed(seed)
     encoder = nn.Linear(5, 2 * latent)
     vae = VAE(encoder, nn.Linear(latent, 5), latent=latent, shape=(5,), observation=GaussianObservation(0.3), beta=beta)

@@ -1,1 +1,1 @@
-"""Claims about networks on sets and graphs."""
+"""Claims about networks on sets and graphs: what they compute, ignore and cannot distinguish."""

@@ -1,4 +1,4 @@
-"""If each output depends on one member of a set and a sum over all members, outputs permute with inputs.
+"""If each output depends on its set member and a sum over all members, outputs permute with the inputs.
 
     f(X)_m = rho(x_m, sum_n phi(x_n)),    f(P X) = P f(X)                                                     (1)
 
@@ -26,7 +26,7 @@ def inputs(members, seed):
 
 
 def apply_to_set(place, x, seed):
-    """Returns the outputs from each member and the sum over all; if ``place`` is 1, a member also sees its position."""
+    """Returns each member's output from itself and the sum over all; ``place`` adds its position as a feature."""
     phi, rho = net(seed)
     where = place * torch.arange(len(x)).double()[:, None]
     with torch.no_grad():
@@ -34,7 +34,7 @@ def apply_to_set(place, x, seed):
 
 
 def predicted(members, seed):
-    """Returns the outputs of the original set, in permuted order."""
+    """Returns the outputs for the original set, permuted afterwards."""
     phi, rho = net(seed)
     x, order = inputs(members, seed)
     with torch.no_grad():
@@ -44,13 +44,13 @@ def predicted(members, seed):
 
 
 def observed(members, seed):
-    """Returns the outputs of the permuted set."""
+    """Returns the outputs for the permuted set."""
     x, order = inputs(members, seed)
     return apply_to_set(0.0, x[order], seed)
 
 
 def control(members, seed):
-    """Gives each member its position in the set as a feature."""
+    """Returns the outputs for the permuted set if each member has its position in the list as a feature."""
     x, order = inputs(members, seed)
     return apply_to_set(1.0, x[order], seed)
 

@@ -1,4 +1,4 @@
-"""A set of M numbers can be recovered from its first M power sums.
+"""A set of M numbers is determined by its first M power sums (sums of x, x^2, ..., x^M).
 
     sum_m x_m^k,  k = 1, ..., M   determine the set (Newton's identities)                                     (1)
 Reference: [zaheer2017deep].
@@ -22,7 +22,7 @@ def predicted(members, seed):
 
 
 def recover_set(missing, members, seed):
-    """Returns the set that Newton's identities give from power sums; the last ``missing`` sums count as zero."""
+    """Returns the set recovered from its power sums by Newton's identities; the last ``missing`` sums are zero."""
     x = problem(members, seed)
     p = [float((x**k).sum()) if k <= members - missing else 0.0 for k in range(members + 1)]
     e = [1.0]

@@ -20,7 +20,7 @@ def predicted():
 
 
 def accuracy(matrix, x, labels, known, steps):
-    """Trains on the known nodes and returns the accuracy on the other nodes."""
+    """Returns the accuracy on the other nodes after training on the labels of the known nodes."""
     w0 = (torch.randn(x.shape[1], 16) / x.shape[1] ** 0.5).requires_grad_()
     w1 = (torch.randn(16, 2) / 4).requires_grad_()
     optimizer = torch.optim.Adam([w0, w1], lr=0.02, weight_decay=5e-3)
@@ -35,7 +35,7 @@ def accuracy(matrix, x, labels, known, steps):
 
 
 def shares(inside, across, nodes, steps, seed):
-    """Returns the accuracy with the graph, and one minus the accuracy without it; features carry little information."""
+    """Returns the accuracy with the graph, then the error without the graph, from features alone."""
     torch.manual_seed(seed)
     labels = torch.arange(nodes) % 2
     rate = torch.where(labels[:, None] == labels, inside, across)

@@ -1,4 +1,4 @@
-"""The normalized adjacency matrix of graph convolutions has norm one; its eigenvector has the roots of the degrees.
+"""The normalized adjacency matrix of graph convolutions has norm 1; its eigenvector has entries sqrt(degree).
 
     M = D^(-1/2) (A + I) D^(-1/2),   M D^(1/2) 1 = D^(1/2) 1,   -1 < lambda <= 1                              (1)
 
@@ -23,12 +23,12 @@ def problem(nodes, seed):
 
 
 def predicted(graphs):
-    """Returns the largest eigenvalue, 1, and the change of the degree roots under M, 0, for each graph."""
+    """Returns 1, the largest eigenvalue, and 0, the change of the vector sqrt(degree), for each graph."""
     return np.array([[1.0, 0.0]] * graphs)
 
 
 def norms_and_changes(matrix, nodes, graphs, seed):
-    """Returns the largest eigenvalue and the change of the degree roots for a matrix made of each graph."""
+    """Returns the largest eigenvalue and the change of sqrt(degree) under the matrix made from each graph."""
     found = []
     for i in range(graphs):
         a = problem(nodes, seed + i)

@@ -1,4 +1,4 @@
-"""Repeated graph convolution leaves one number times sqrt(degree); the second eigenvalue sets the rate.
+"""Repeated graph convolution makes all nodes equal, up to sqrt(degree); the second eigenvalue sets the rate.
 
     |M^k x - P x| ~ rho^k,    rho = max(|lambda_2|, |lambda_min|),  P on D^(1/2) 1                            (1)
 
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes, seed):
-    """Returns the factor by which the distance shrinks in each layer: the second largest absolute eigenvalue."""
+    """Returns the factor by which each layer shrinks the node differences: the second largest |eigenvalue|."""
     return smoothing_rate(torch.from_numpy(problem(nodes, seed)))
 
 
 def rate(skip, nodes, layers, seed):
-    """Returns the last factor of the distance; ``skip`` times the start is added in every layer."""
+    """Returns the measured factor in the last layer; ``skip`` times the initial features is added in every layer."""
     a = problem(nodes, seed) + np.eye(nodes)
     root = np.sqrt(a.sum(1))
     m, v = a / np.outer(root, root), root / np.linalg.norm(root)

@@ -1,4 +1,4 @@
-"""In a tree the influence of a leaf on the root is the weight of the path between them: a quarter for each level.
+"""Under graph convolutions, a leaf's influence on the root of a binary tree falls to a quarter with each level.
 
     |dh_i / dx_j| = (M^k)_ij |W_1 ... W_k|   for k linear graph convolutions,  M = D^(-1/2) (A + I) D^(-1/2)   (1)
     (M^k)_root,leaf = 4^(2 - k) / sqrt(96)   for a binary tree with k >= 2 levels                              (2)
@@ -27,7 +27,7 @@ def data(levels):
 
 
 def predicted(levels):
-    """Returns the root's row of M^k by numpy, then the weight 4^(2 - k) / sqrt(96) for k = 2 to ``levels`` levels."""
+    """Returns the root's row of the k-layer propagation matrix M^k, then the leaf weights 4^(2 - k) / sqrt(96)."""
     a = data(levels).numpy().astype(float) + np.eye(2 ** (levels + 1) - 1)
     scale = a.sum(1) ** -0.5
     row = np.linalg.matrix_power(scale[:, None] * a * scale, levels)[0]
@@ -42,14 +42,14 @@ class Layers(torch.nn.Module):
         self.layers = torch.nn.ModuleList(GCNLayer(4, 4) for _ in range(levels))
 
     def forward(self, x, matrix):
-        """Applies all layers in order."""
+        """Returns the features after all linear graph convolutions, applied in order."""
         for layer in self.layers:
             x = layer(x, matrix)
         return x
 
 
 def influence_on_root(linked, levels, seed):
-    """Returns the influence of each node on the root, then of a leaf of smaller trees, by gradients."""
+    """Returns each node's influence on the root, then a leaf's influence in smaller trees, by gradients."""
     torch.manual_seed(seed)
     rows = {}
     for k in range(2, levels + 1):

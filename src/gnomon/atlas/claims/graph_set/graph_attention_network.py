@@ -1,4 +1,4 @@
-"""Graph attention weights sum to one over neighbors, and all nodes rank their neighbors in the same order.
+"""Graph attention weights sum to one over neighbors, and every node ranks its neighbors in the same order.
 
     sum_j q_ij = 1,    q_ij > q_ik  <=>  s_j > s_k,    q_ij = softmax_j(h(r_i + s_j))                            (1)
 
@@ -16,12 +16,12 @@ from gnomon.models import GATLayer
 
 
 def predicted(nodes):
-    """Returns 1 for the sum of each node's weights, then 1 for the number of different rankings."""
+    """Returns 1, the sum of each node's weights, then 1, the number of different rankings of neighbors."""
     return np.append(np.ones(nodes), 1.0)
 
 
 def sums_and_rankings(rising, nodes, seed):
-    """Returns sums and number of rankings; with a leaky ReLU if ``rising``, else with the absolute value."""
+    """Returns the sums of weights and the number of rankings; not ``rising`` replaces the leaky ReLU by |x|."""
     torch.manual_seed(seed)
     layer, x = GATLayer(3, 4).double(), 2 * torch.randn(nodes, 3).double()
     with torch.no_grad():

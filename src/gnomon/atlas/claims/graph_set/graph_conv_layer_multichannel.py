@@ -1,4 +1,4 @@
-"""A graph convolution applies a polynomial of the Laplacian for each pair of channels and adds a bias per channel.
+"""A graph convolution applies a polynomial of the Laplacian for each pair of channels, plus a bias per channel.
 
     y_m = sum_n p_mn(L) x_n + b_m,    p_mn(L) = sum_k c_mnk T_k(L - I)                                         (1)
 
@@ -26,7 +26,7 @@ def inputs(nodes, hops, seed):
 
 
 def predicted(nodes, hops, seed):
-    """Returns the outputs by eigenvectors: each channel pair scales the frequencies by its polynomial."""
+    """Returns the outputs by eigenvectors: each pair of channels scales the graph's frequencies by its polynomial."""
     lap, x, c, b = inputs(nodes, hops, seed)
     values, vectors = np.linalg.eigh(lap)
     waves = np.cos(np.arange(hops + 1)[:, None] * np.arccos(np.clip(values - 1, -1, 1)))
@@ -35,7 +35,7 @@ def predicted(nodes, hops, seed):
 
 
 def layer(own, nodes, hops, seed):
-    """Returns the outputs by Chebyshev's recursion, without eigenvectors."""
+    """Returns the outputs by Chebyshev's recursion; without ``own`` all output channels share one bias."""
     lap, x, c, b = (torch.from_numpy(v) for v in inputs(nodes, hops, seed))
     rows = [sum(chebyshev_filter(x[:, n], lap, c[m, n]) for n in range(3)) for m in range(2)]
     return (torch.stack(rows, 1) + (b if own else b[0])).numpy()

@@ -1,4 +1,4 @@
-"""On a ring graph, filters of the graph's frequencies are circular convolutions with even kernels.
+"""On a ring graph, graph filters (functions of the Laplacian) are circular convolutions with even kernels.
 
     U g(Lambda) U^T x = k * x,    k_s = k_{-s}                                                                (1)
 
@@ -20,7 +20,7 @@ def problem(nodes, seed):
 
 
 def even(k):
-    """Returns the even part of a kernel."""
+    """Returns the even part of a kernel, (k(t) + k(-t)) / 2."""
     return (k + np.roll(k[::-1], 1)) / 2
 
 
@@ -35,7 +35,7 @@ def predicted(nodes, seed):
 
 
 def convolve(kernel, nodes, seed):
-    """Returns the circular convolution of the signal with the kernel after the function ``kernel``."""
+    """Returns the circular convolution of the signal with ``kernel`` of the random kernel."""
     x, k = problem(nodes, seed)
     k = kernel(k)
     return np.array([sum(k[s] * x[(t - s) % nodes] for s in range(nodes)) for t in range(nodes)])

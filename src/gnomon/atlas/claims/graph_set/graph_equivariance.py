@@ -1,4 +1,4 @@
-"""If nodes are renumbered, outputs of a graph convolution are renumbered in the same way, and their sum stays.
+"""If a graph's nodes are renumbered, a graph convolution's outputs are renumbered equally, and their sum stays.
 
     f(P X, P A P^T) = P f(X, A),    sum over nodes unchanged                                                  (1)
 
@@ -16,7 +16,7 @@ from gnomon.models import GCNLayer, gcn_matrix
 
 
 def predicted():
-    """Returns 0 twice, the differences that renumbering nodes makes, for nodes and for sums over nodes."""
+    """Returns 0 twice: renumbering nodes changes neither the renumbered outputs nor the sums over nodes."""
     return np.zeros(2)
 
 

@@ -1,4 +1,4 @@
-"""On a ring graph, the Laplacian's eigenvectors are the waves of the discrete Fourier transform.
+"""On a ring graph, the eigenvectors of the Laplacian are the waves of the discrete Fourier transform.
 
     lambda_k = 2 - 2 cos(2 pi k / n),    u_k(j) = e^{2 pi i k j / n} / sqrt(n)                                (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes):
-    """Returns the sorted eigenvalues 2 - 2 cos(2 pi k / n), then 1, each wave's norm projected on its eigenspace."""
+    """Returns the eigenvalues of the ring's Laplacian, then 1, the norm of each wave in its eigenspace."""
     return np.r_[np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(nodes) / nodes)), np.ones(nodes)]
 
 
 def eigenvalues_and_projections(cut, nodes):
-    """Returns eigenvalues and norms of projected waves for a ring with one edge weakened by ``cut``."""
+    """Returns eigenvalues and norms of the projected waves, for a ring with one edge weakened by ``cut``."""
     a = np.roll(np.eye(nodes), 1, 0)
     a[0, -1] -= cut
     a = a + a.T

@@ -1,4 +1,4 @@
-"""The Laplacian of a graph sums squared differences over edges; its zero eigenvalues count the connected components.
+"""A graph's Laplacian sums squared differences over edges; its zero eigenvalues count connected components.
 
     x.L x = sum over edges (x_i - x_j)^2,   L = D - A                                                         (1)
 
@@ -16,14 +16,14 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(nodes, seed):
-    """Returns the sum of squared differences over edges, then 2, the components of two copies of the graph."""
+    """Returns the sum of squared differences over edges, then 2, the number of components of a doubled graph."""
     a, x = problem(nodes, seed), np.random.default_rng(seed).normal(size=nodes)
     total = sum((x[i] - x[j]) ** 2 for i in range(nodes) for j in range(i) if a[i, j])
     return np.array([total, 2.0])
 
 
 def form_and_components(directed, nodes, seed):
-    """Returns x.L x, then the number of components of two copies of the graph."""
+    """Returns the Laplacian form x.L x, then the number of zero eigenvalues for two copies of the graph."""
     a, x = problem(nodes, seed), np.random.default_rng(seed).normal(size=nodes)
     used = np.triu(a) if directed else a
     twice = torch.block_diag(torch.from_numpy(a), torch.from_numpy(a))

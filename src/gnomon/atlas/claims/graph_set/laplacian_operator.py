@@ -1,4 +1,4 @@
-"""The mean of a function over a small sphere exceeds its value at the center in proportion to the Laplacian.
+"""A function's mean over a small sphere exceeds its value at the center in proportion to its Laplacian.
 
     (mean over |y - x| = h of f - f(x)) 2 d / h^2  ->  Laplacian of f,   with an error of order h^2           (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 2, the exponent of the radius in the error."""
+    """Returns 2, the exponent of the sphere's radius in the error of the estimated Laplacian."""
     return 2.0
 
 
 def errors(shift, points):
-    """Returns the errors of the Laplacian estimate for f = exp(x) sin(2 y); the circle is shifted by ``shift`` h."""
+    """Returns errors of the estimated Laplacian of exp(x) sin(2 y), per radius h; ``shift`` moves the circle."""
     h = np.array([0.1, 0.2, 0.4, 0.8])
     angles = 2 * np.pi * np.arange(points) / points
     x, y = 0.3 + h[:, None] * (np.cos(angles) + shift), 0.4 + h[:, None] * np.sin(angles)

@@ -1,4 +1,4 @@
-"""After k layers of message passing a node depends on exactly the nodes at most k edges away.
+"""After k layers of message passing, a node depends on exactly the nodes that are at most k edges away.
 
     dh_i / dx_j = 0   if the distance of i and j is larger than k                                             (1)
 
@@ -22,7 +22,7 @@ def predicted(nodes, layers):
 
 
 def dependence(everywhere, nodes, layers, seed):
-    """Returns 1 if an output depends on an input, by gradients; ``everywhere`` adds the mean over all nodes."""
+    """Returns 1 if a node's output depends on a node's input, else 0; ``everywhere`` adds the mean over all nodes."""
     torch.manual_seed(seed)
     path = torch.diag(torch.ones(nodes - 1), 1).double()
     matrix = gcn_matrix(path + path.T)

@@ -20,7 +20,7 @@ def predicted():
 
 
 def largest_eigenvalue(inner, nodes, seed):
-    """Returns the largest eigenvalue of a random bipartite graph, with or without an edge inside a class."""
+    """Returns the largest eigenvalue for a random bipartite graph; ``inner`` adds an edge inside a class."""
     rng = np.random.default_rng(seed)
     half = nodes // 2
     a = np.zeros((nodes, nodes))

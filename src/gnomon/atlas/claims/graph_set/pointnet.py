@@ -1,4 +1,4 @@
-"""The features of a PointNet are maxima over points, so points that reach no maximum can be removed.
+"""PointNet's features are maxima over points, so points that reach no maximum can be removed without effect.
 
     max over all points = max over the critical points,    at most as many as features                        (1)
 
@@ -15,12 +15,12 @@ from gnomon.models import PointNet
 
 
 def predicted():
-    """Returns 0, the difference between outputs for two orders of the points, for each feature."""
+    """Returns 0, the difference between features of all points and of the critical points."""
     return np.zeros(6)
 
 
 def difference(pool, points, seed):
-    """Returns the difference between pooled features of all points and of the critical points."""
+    """Returns the difference between pooled features of all points and of the points that reach a maximum."""
     torch.manual_seed(seed)
     net, x = PointNet(outputs=2, local=8, features=6).double(), torch.randn(1, points, 3).double()
     with torch.no_grad():

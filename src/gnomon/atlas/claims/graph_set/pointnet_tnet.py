@@ -14,12 +14,12 @@ from gnomon.models.sets import TNet
 
 
 def predicted():
-    """Returns 0: the matrix does not change."""
+    """Returns 0, the change of the alignment matrix if the points are reordered."""
     return 0.0
 
 
 def largest_change(place, points, seed):
-    """Returns the largest change of the matrix if the points are reversed; ``place`` adds positions in the list."""
+    """Returns the largest change of the alignment matrix if the points are reversed; ``place`` adds positions."""
     torch.manual_seed(seed)
     net, x = TNet(3).double(), torch.randn(2, points, 3).double()
     torch.nn.init.normal_(net.out.weight)

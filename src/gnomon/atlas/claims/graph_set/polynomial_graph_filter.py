@@ -1,4 +1,4 @@
-"""A polynomial of degree K of the graph Laplacian filters its frequencies, and reaches nodes at most K edges away.
+"""A degree-K polynomial of a graph's Laplacian filters its frequencies and reaches nodes at most K edges away.
 
     U p(Lambda) U^T x = p(L) x,    zero beyond K hops                                                         (1)
 
@@ -30,7 +30,7 @@ def problem(nodes, seed):
 
 
 def predicted(nodes, seed):
-    """Returns both signals filtered by eigenvectors, with 0 for the impulse at nodes over three edges away."""
+    """Returns both signals filtered by eigenvectors, with 0 for the impulse more than three edges away."""
     a = problem(nodes, seed)
     values, vectors = np.linalg.eigh(np.diag(a.sum(1)) - a)
     response = np.polynomial.chebyshev.chebval(2 * values / (2.0 * nodes) - 1, FILTER_COEFFICIENTS)
@@ -40,7 +40,7 @@ def predicted(nodes, seed):
 
 
 def apply_filter(extra, nodes, seed):
-    """Returns both signals filtered by Chebyshev's recursion; ``extra`` is added to one entry of the matrix."""
+    """Returns both signals filtered by Chebyshev's recursion; ``extra`` is added to one entry of the filter."""
     a = problem(nodes, seed)
     lap = np.diag(a.sum(1)) - a
     lap[0, 1] += extra

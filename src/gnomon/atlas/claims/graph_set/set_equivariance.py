@@ -1,4 +1,4 @@
-"""An equivariant map of sets gives each member the same output, wherever the member stands in the list.
+"""An equivariant map of sets gives each member the same output, wherever it stands in the list.
 
     f(P X) = P f(X),   that is  f(X) = P^T f(P X)                                                             (1)
 
@@ -20,7 +20,7 @@ def predicted():
 
 
 def difference(back, members, seed):
-    """Returns the largest difference between f(X) and f of X moved by one position, then moved by ``back``."""
+    """Returns the largest difference between a set's outputs and a shifted list's outputs, shifted ``back``."""
     torch.manual_seed(seed)
     layer, x = SetLinear(2, 3).double(), torch.randn(members, 2).double()
     with torch.no_grad():

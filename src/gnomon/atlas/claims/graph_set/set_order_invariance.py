@@ -1,4 +1,4 @@
-"""A function of the sum over members is the same for all orders; a function of the listed members is not.
+"""A function of the sum over a set's members ignores their order; a function of the list of members does not.
 
     f(P X) = f(X)                                                                                             (1)
 

@@ -1,4 +1,4 @@
-"""Message passing gives a ring of six nodes and two triangles the same output, although the graphs differ.
+"""Message passing cannot distinguish a ring of six nodes from two triangles, although these graphs differ.
 
     C_6 and 2 C_3: equal colors, equal outputs, and different graphs                                          (1)
 
@@ -30,7 +30,7 @@ def predicted(networks):
 
 
 def differences(marked, networks, seed):
-    """Returns the difference of the outputs for both graphs; ``marked`` changes the features of two nodes."""
+    """Returns the difference of the networks' outputs for both graphs; ``marked`` changes two nodes' features."""
     found = []
     for i in range(networks):
         torch.manual_seed(seed + i)

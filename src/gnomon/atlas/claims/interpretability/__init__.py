@@ -1,1 +1,1 @@
-"""Interpretability claims: which inputs, units, layers and frequencies networks use, and the information they keep."""
+"""Interpretability claims: which inputs, units, layers and frequencies a network uses, and the information it keeps."""

@@ -1,4 +1,4 @@
-"""Processing never adds information: along a chain X -> T_1 -> T_2 -> ... the information about Y never rises.
+"""Processing never adds information: along a chain X -> T_1 -> T_2 the information about the label Y never rises.
 
     I(X; Y) >= I(T_1; Y) >= I(T_2; Y) >= ...,    H(X) >= I(X; T_1) >= I(X; T_2) >= ...                        (1)
 
@@ -19,7 +19,7 @@ def predicted(steps):
 
 
 def measure(states, steps, seed, peek):
-    """Returns the increases of the information on Y and on X at each step; with ``peek`` every second step sees Y."""
+    """Returns the rises of the information about Y and about X at each step; ``peek`` shows Y to every second step."""
     draw = np.random.default_rng(seed)
     joint = draw.dirichlet(np.ones(states * 3)).reshape(states, 3)
     rises, own = [], np.diag(joint.sum(1))

@@ -1,4 +1,4 @@
-"""A decision tree of depth eight agrees with a network on at least 90 % of the inputs of a small table.
+"""A decision tree of depth eight agrees with a trained network on at least 90 % of the inputs of a small table.
 
 fidelity = P(tree(x) = network(x)) >= 0.9                                                                 (1)
 """
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns 0.9, the lower bound on the share of equal decisions."""
+    """Returns 0.9, the lower bound on the share of inputs with equal decisions."""
     return 0.9
 
 
 def measure(steps, seed, depth):
-    """Returns the share of equal decisions of a network and a tree of the given depth on the wine data."""
+    """Returns the share of wine data on which a network and a tree of the given depth decide equally."""
     x, y = load_wine(return_X_y=True)
     x = torch.tensor((x - x.mean(0)) / x.std(0), dtype=torch.float32)
     torch.manual_seed(seed)

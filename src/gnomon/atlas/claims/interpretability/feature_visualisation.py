@@ -1,4 +1,4 @@
-"""Maximizing the activation of a unit recovers the unit's template.
+"""The input that maximizes the activation of a linear unit is proportional to the unit's weights (template).
 
     x* = argmax_x <w, x> - l2 |x|^2 = w / (2 l2)                                                              (1)
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """The smallest correlation of image and template."""
+    """Returns the smallest allowed correlation of the optimized image and the template."""
     return 0.9
 
 
 def measure(side, steps, seed, templates):
-    """Correlation with the first template, for a unit that sums its responses to several."""
+    """Returns the optimized image's correlation with the first template, for a unit that sums several responses."""
     draw = torch.Generator().manual_seed(seed)
     planted = torch.randn(templates, 1, side, side, generator=draw)
     net = nn.Sequential(nn.Conv2d(1, templates, side, bias=False), nn.Flatten(), nn.Linear(templates, 1, bias=False))

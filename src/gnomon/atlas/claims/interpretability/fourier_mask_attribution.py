@@ -18,12 +18,12 @@ PLANTED_FREQUENCIES = ((2, 3), (4, 1))
 
 
 def predicted():
-    """Returns precision 1 and recall 1 of the planted frequencies."""
+    """Returns precision 1 and recall 1, because the mask should contain exactly the planted frequencies."""
     return [1.0, 1.0]
 
 
 def measure(side, n, seed, size):
-    """Trains a linear network on two classes of waves in noise and returns precision and recall of its mask."""
+    """Returns precision and recall of the mask of a linear network, trained on two classes of waves in noise."""
     draw = torch.Generator().manual_seed(seed)
     k = torch.arange(float(side))
     waves = torch.stack([torch.cos(2 * torch.pi * (a * k[:, None] + b * k) / side) for a, b in PLANTED_FREQUENCIES])

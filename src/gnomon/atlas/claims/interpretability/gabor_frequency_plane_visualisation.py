@@ -1,4 +1,4 @@
-"""Filters learned from images cover all directions of the frequencies that they respond to; random filters do not.
+"""Filters learned from images respond to edges of all directions; random filters leave directions uncovered.
 
     min S / max S >= 0.01 over the band,    S(w) = sum_k |psi_k^(w)|^2 + |psi_k^(-w)|^2,    |psi_k| = 1          (1)
 
@@ -16,23 +16,23 @@ from gnomon.scattering import frequency_coverage, gabor_fit
 
 
 def predicted():
-    """Returns 2, the largest allowed number of decades between best and worst coverage."""
+    """Returns 2: the best covered frequency has at most 10^2 times the response of the worst covered one."""
     return 2.0
 
 
 def holes(layer):
-    """Returns the decades between the best and the worst covered frequency of the band."""
+    """Returns log10 of the ratio between the best and the worst covered frequency of the band."""
     return -float(np.log10(max(frequency_coverage(gabor_fit(layer)).coverage, 1e-300)))
 
 
 def observed(size, filters, patches, repetitions, seed):
-    """Learns filters from images of disks that hide one another."""
+    """Returns log10 of best over worst coverage for filters learned from images of overlapping disks."""
     draws = [np.random.default_rng([seed, k]) for k in range(repetitions)]
     return [holes(learn_filters(dead_leaves(256, 6000, rng), size, filters, patches, rng)) for rng in draws]
 
 
 def control(size, filters, patches, repetitions, seed):
-    """Takes as many filters from an untrained layer."""
+    """Returns log10 of best over worst coverage for as many random filters of an untrained layer."""
     found = []
     for k in range(repetitions):
         torch.manual_seed(1000 * seed + k)

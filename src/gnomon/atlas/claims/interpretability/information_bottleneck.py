@@ -1,4 +1,4 @@
-"""The best code of X about Y keeps information above beta = 1 / s_2^2 and nothing below.
+"""The best code of X keeps information about Y only if the weight beta exceeds a threshold, 1 / s_2^2.
 
     beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
 
@@ -27,7 +27,7 @@ def predicted(ratios, seed):
 
 
 def measure(ratios, seed, law):
-    """Returns the same by iteration for the changed distribution ``law(p)``, at the betas of the original one."""
+    """Returns 1 or 0 by iteration for the distribution ``law(p)``, at multiples of the critical beta of p."""
     p = data(seed)
     s = np.linalg.svd(p / np.sqrt(np.outer(p.sum(1), p.sum(0))))[1][1]
     return [float(bottleneck_curve(law(p), [ratio / s**2], iterations=20000).about_input[0] > 1e-4) for ratio in ratios]

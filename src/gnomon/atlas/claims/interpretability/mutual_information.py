@@ -1,4 +1,4 @@
-"""Nearest neighbors estimate the mutual information -log(1 - rho^2) / 2 of two correlated Gaussians.
+"""The nearest-neighbor estimate of mutual information is right for correlated Gaussians: -log(1 - rho^2) / 2.
 
     I(X; Y) = H(X) - H(X|Y) = -(1/2) log(1 - rho^2)                                                          (1)
 
@@ -19,7 +19,7 @@ def predicted(rhos):
 
 
 def measure(rhos, n, repetitions, seed, spread):
-    """Returns nearest-neighbor estimates from n pairs, for each correlation; ``spread`` of x scales the noise."""
+    """Returns nearest-neighbor estimates of mutual information, per correlation; ``spread`` of x scales the noise."""
     draw = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):

@@ -1,4 +1,4 @@
-"""In a trained network, classes are more compact at the last layer than at the input, relative to their distance.
+"""In a trained network, classes are more compact (relative to their distance) at the last layer than at the input.
 
     tr(S_within) / tr(S_between):   last layer < input                                                       (1)
 
@@ -21,7 +21,7 @@ def predicted():
 
 
 def measure(n, steps, seed, draws):
-    """Returns the ratio for pixels and after the last ReLU, for several networks."""
+    """Returns the spread within classes relative to the spread between them, for pixels and for the last ReLU layer."""
     split = digits(n, 300, seed=seed)
     found = {"input": [], "last": []}
     for k in range(draws):

@@ -1,4 +1,4 @@
-"""The deeper the pooled layer, the worse an image can be reconstructed from it.
+"""The deeper a layer of convolution and pooling, the worse an image can be reconstructed from its outputs.
 
     PSNR(layer 1) > PSNR(layer 2) > PSNR(layer 3)                                                            (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the layers, from the worst reconstruction to the best."""
+    """Returns the names of the layers, from the worst reconstruction to the best one."""
     return ("third", "second", "first")
 
 
 def measure(steps, draws, seed, stages):
-    """Returns the PSNR of inputs reconstructed from each of three stages, for several networks and inputs."""
+    """Returns the PSNR (image quality in decibels) of inputs reconstructed from each of three stages."""
     # Many networks run as groups of channels, so one inversion serves all. A rise below 0.01 dB counts as rounding.
     torch.manual_seed(seed)
     images = digits(3 * draws, seed=seed).x
@@ -32,7 +32,7 @@ def measure(steps, draws, seed, stages):
 
 
 def observed(steps, draws, seed):
-    """Inverts stages of convolution, ReLU and pooling."""
+    """Returns the reconstruction PSNR for stages of convolution, ReLU and pooling."""
 
     def stages(groups):
         for a, b in ((1, 8), (8, 8), (8, 8)):
@@ -43,7 +43,7 @@ def observed(steps, draws, seed):
 
 
 def control(steps, draws, seed):
-    """Inverts rotations of the pixels, which lose nothing."""
+    """Returns the reconstruction PSNR for rotations of the pixels, which lose nothing."""
 
     def stages(groups):
         for i in range(3):

@@ -1,4 +1,4 @@
-"""If words share attributes, word vectors from co-occurrence counts solve analogies by adding vectors.
+"""If words share attributes, word vectors from co-occurrence counts solve analogies (a is to b as c to d).
 
     v(b) - v(a) + v(c) = v(d)    for a : b = c : d, if log co-occurrence is a sum over attributes            (1)
 

@@ -1,1 +1,1 @@
-"""Claims about wide networks and their kernels: Gaussian processes, tangent kernels, lazy and feature training."""
+"""Claims about wide networks: their Gaussian processes, tangent kernels, and lazy or feature-learning training."""

@@ -1,4 +1,4 @@
-"""If the output of a network starts at zero, its laziness number falls as one over the output scale.
+"""If a network's output starts at zero, its laziness number kappa falls as 1 / alpha with the output scale alpha.
 
 With the loss L(w) = |alpha f(w) - y|^2 / (2 alpha^2) and initial weights w_0, the laziness number is
 
@@ -18,12 +18,12 @@ from gnomon.tangent import kappa
 
 
 def predicted(scales):
-    """Returns 1, alpha kappa(alpha) / kappa(1) for an output that starts at zero, at each scale."""
+    """Returns 1, the rescaled laziness number alpha kappa(alpha) / kappa(1), at each output scale alpha."""
     return [1.0] * len(scales)
 
 
 def numbers(width, scales, centered):
-    """Returns alpha kappa(alpha) / kappa(1) of one network at each scale."""
+    """Returns the measured alpha kappa(alpha) / kappa(1) of one network, at each output scale alpha."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     with torch.no_grad():
         net[2].bias.add_(1.0)

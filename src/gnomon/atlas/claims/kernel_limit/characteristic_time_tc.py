@@ -1,4 +1,4 @@
-"""If features are learned, the time to learn is proportional to alpha sqrt(width), with the output scale alpha.
+"""If features are learned, the time to learn grows as alpha sqrt(width), for a network with output scale alpha.
 
 With F = alpha (f - f_0), the loss |F - y|^2 / (2 n alpha^2), width m and u = alpha sqrt(m), weights satisfy w' = O(1/u)
 w^(L-1) for a homogeneous network with L layers of weights. They diverge within a time of order u, at which F = u w^L
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 1, the exponent of alpha sqrt(width) in the feature regime."""
+    """Returns 1, the exponent of alpha sqrt(width) in the learning time, if features are learned."""
     return 1.0
 
 
 def learning_time(nets, width, scale, n=6, most=1000):
-    """Returns the time at which each network has 10 % less loss; steps change the loss by at most 5 %."""
+    """Returns the time after which each network's loss is 10 % lower; steps change the loss by at most 5 %."""
     torch.manual_seed(torch.initial_seed())  # Every output scale gets the same random networks and data.
     x, y = torch.randn(n, 3).double(), torch.randn(n).double().sign()
     x = x / x.norm(dim=1, keepdim=True) * 3**0.5
@@ -49,12 +49,12 @@ def learning_time(nets, width, scale, n=6, most=1000):
 
 
 def observed(nets, width, scales):
-    """Measures times at alpha sqrt(width) far below one, in the feature regime."""
+    """Returns learning times at alpha sqrt(width) far below one, at which networks learn features."""
     return scales, torch.stack([learning_time(nets, width, s) for s in scales], 1)
 
 
 def control(nets, width, scales):
-    """Measures times at the same ratios of scales, but far above one, in the lazy regime."""
+    """Returns learning times at alpha sqrt(width) far above one, at which training is lazy."""
     return scales, torch.stack([learning_time(nets, width, s * 1e11) for s in scales], 1)
 
 

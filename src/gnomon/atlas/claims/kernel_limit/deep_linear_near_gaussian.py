@@ -1,4 +1,4 @@
-"""The output of a deep linear network of width m is nearly Gaussian: its kurtosis is 3 (1 + 2/m)^(L-1).
+"""A deep linear network of width m has a nearly Gaussian output, with kurtosis 3 (1 + 2/m)^(L-1) for L layers.
 
 Given the last hidden layer h, the output is f ~ N(0, |h|^2 / m), so E f^4 = 3 E|h|^4 / m^2. Each hidden layer
 multiplies E|h|^4 / (E|h|^2)^2 by 1 + 2/m. L layers of weights have L - 1 hidden layers:
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(width):
-    """Returns the fourth moment, 3 (1 + 2/m)^(L-1), for L = 2 and L = 3 layers."""
+    """Returns the predicted mean of f^4 for the output f, 3 (1 + 2/m)^(L-1), for L = 2 and L = 3 layers."""
     return [3 * (1 + 2 / width), 3 * (1 + 2 / width) ** 2]
 
 
 def fourth_powers(width, draws, middle, outputs=16):
-    """Returns the mean of f^4 for networks with one and two hidden layers; f has variance 1."""
+    """Returns the mean of f^4 over networks with one and two hidden layers; their output f has variance 1."""
     h = torch.randn(draws, 1, width)
     last = torch.randn(draws, width, outputs) / width**0.5
     return torch.stack([(x @ last)[:, 0].double().pow(4).mean(1) for x in (h, h @ middle(draws, width))], 1)

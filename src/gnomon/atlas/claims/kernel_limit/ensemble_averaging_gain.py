@@ -1,4 +1,4 @@
-"""The squared error of an ensemble mean is the mean error of its members minus their variance.
+"""An ensemble's squared error is the mean squared error of its members minus the members' variance.
 
 For outputs F_k of K networks with mean F on n points with targets y,
 
@@ -31,19 +31,19 @@ def problem(members, width, steps, seed):
 
 
 def predicted(members, width, steps, seed):
-    """Returns the mean error of the members minus their variance."""
+    """Returns the mean squared error of the members minus their variance."""
     f, y = problem(members, width, steps, seed)
     return ((f - y) ** 2).mean() - ((f - f.mean(0)) ** 2).mean()
 
 
 def observed(members, width, steps, seed):
-    """Returns the mean squared error of the mean output."""
+    """Returns the squared error of the ensemble, whose output is the mean of its members' outputs."""
     f, y = problem(members, width, steps, seed)
     return ((f.mean(0) - y) ** 2).mean()
 
 
 def control(members, width, steps, seed):
-    """Returns the squared mean absolute error of the mean output."""
+    """Returns the ensemble's squared mean absolute error, for which the statement is false."""
     f, y = problem(members, width, steps, seed)
     return (f.mean(0) - y).abs().mean() ** 2
 

@@ -1,4 +1,4 @@
-"""With weights of variance 1 / fan_in and a rescaled softplus, every layer starts with mean square one.
+"""With weights of variance 1 / fan_in and a rescaled softplus, all layers start with outputs of mean square one.
 
 z_1 = W_0 x / sqrt(d), z_(l+1) = W_l s(z_l) / sqrt(m), f = W_L s(z_L) / sqrt(m), with standard Gaussian weights W_l,
 |x|^2 = d, width m and s(z) = a softplus(5 z) / 5. If E s(z)^2 = 1 for z ~ N(0, 1), which a = 1.404 achieves,
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth, widths):
-    """Returns 1 for each layer and the output, at each width."""
+    """Returns 1, the mean square of each layer's and the network's output, at each width."""
     return [1.0] * (depth + 1) * len(widths)
 
 

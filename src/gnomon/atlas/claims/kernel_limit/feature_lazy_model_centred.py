@@ -1,4 +1,4 @@
-"""Networks with output alpha (f - f_0) and the loss divided by alpha^2 train in the same way at all large alpha.
+"""At all large output scales alpha, a network trains in the same way if f starts at 0 and the loss has 1 / alpha^2.
 
 F = alpha (f - f_0) is zero at the start, and the loss (1 / (alpha^2 n)) sum_i (F_i - y_i)^2 / 2 gives
 
@@ -26,14 +26,14 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed, lr, steps):
-    """Returns F by the initial tangent kernel at three times, the same for both scales."""
+    """Returns the outputs at three times predicted by the initial tangent kernel, the same for both scales."""
     net, x, y = problem(n, width, seed)
     run = predict(net, (x, y), optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)
 
 
 def curves(n, width, seed, lr, steps, power):
-    """Returns F at the start, in the middle and at the end of gradient descent, for alpha = 50 and 100."""
+    """Returns the outputs at three times of gradient descent, for output scales alpha = 50 and 100."""
     found = []
     for alpha in (50.0, 100.0):
         net, x, y = problem(n, width, seed)

@@ -1,4 +1,4 @@
-"""Lazy and feature training are separated at an output scale alpha of order width^-1/2: alpha sqrt(width) decides.
+"""Whether a network learns features or trains lazily is decided by alpha sqrt(width), with output scale alpha.
 
 F = alpha (f - f_0) with f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m, under gradient flow on |F - y|^2 / (2 n
 alpha^2). Preactivations move at speed 1 / (alpha sqrt m), so the change of the tangent kernel Theta is
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 0, the exponent of the width at fixed alpha sqrt(width)."""
+    """Returns 0, the exponent of the width in the kernel's change at fixed alpha sqrt(width)."""
     return 0.0
 
 
@@ -37,7 +37,7 @@ def kernel(p, x):
 
 
 def drifts(nets, widths, power):
-    """Returns relative kernel changes at alpha sqrt(width) = 0.3, 0.6, 1, or at alpha independent of the width."""
+    """Returns relative kernel changes at alpha sqrt(width) = 0.3, 0.6, 1, or at alpha without the width."""
     rows = [drift(nets, widths, lambda m, u=u: u * (m**-0.5 if power else widths[0] ** -0.5)) for u in (0.3, 0.6, 1.0)]
     return widths, torch.cat(rows)
 

@@ -1,4 +1,4 @@
-"""At fixed alpha sqrt(width), with the output scale alpha, the test error does not depend on the width.
+"""If alpha sqrt(width) is fixed (output scale alpha), the test error does not depend on the width.
 
 F = alpha (f - f_0) with f = sum_i v_i tanh(w_i x) / sqrt m learns a product of two inputs. Whether it learns features
 depends only on alpha sqrt(m), and so does the test error, up to fluctuations of order 1/m:
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 0, the exponent of the width at fixed alpha sqrt(width)."""
+    """Returns 0, the exponent of the width in the test error at fixed alpha sqrt(width)."""
     return 0.0
 
 
@@ -40,7 +40,7 @@ observed = partial(errors, scale=lambda m: m**-0.5, n=70, d=9, time=30.0, step=0
 
 
 def control(nets, widths):
-    """Lets alpha sqrt(width) grow with the width, from feature learning to lazy training."""
+    """Returns test errors if alpha sqrt(width) grows with the width, from feature learning to lazy training."""
     return errors(nets, widths, lambda m: m**-0.5 * (m / widths[0]) ** 1.2)
 
 

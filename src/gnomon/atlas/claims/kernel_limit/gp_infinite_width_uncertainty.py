@@ -1,4 +1,4 @@
-"""The Gaussian process of an infinitely wide network has correct 95 % intervals on real data.
+"""The Gaussian process of an infinitely wide network gives correct 95 % intervals on diabetes data.
 
 With the infinite-width kernel k and noise of variance s^2, chosen by the likelihood of the training labels y, the
 prediction at x is Gaussian with mean k(x)^T (K + s^2)^-1 y and variance
@@ -25,7 +25,7 @@ def predicted():
 
 
 def hits(n, seed, share):
-    """Returns whether each new label is inside its interval; the noise is ``share`` times the most likely one."""
+    """Returns whether each new label is inside its interval; ``share`` multiplies the most likely noise level."""
     from sklearn.datasets import load_diabetes  # slow to import
 
     x, y = (torch.tensor(part) for part in load_diabetes(return_X_y=True))

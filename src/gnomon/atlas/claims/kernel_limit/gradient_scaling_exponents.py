@@ -1,4 +1,4 @@
-"""In the NTK parametrization, gradients of inner weights fall as 1/width and of outer weights as width^-1/2.
+"""With NTK scaling, gradients of inner weights fall as 1/width, and of first and last ones as width^-1/2.
 
 For f = W_2 s(W_1 s(W_0 x / sqrt d) / sqrt m) / sqrt m with weights of order one, the backward signal of each unit is
 m^-1/2, and an inner weight has another factor m^-1/2:
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns the exponents of the width for the first, inner and last layer."""
+    """Returns the exponents of the width in the gradients of first, inner and last layer."""
     return [-0.5, -1.0, -0.5]
 
 
 def slopes(nets, widths, inside, d=5):
-    """Returns the exponent of the width in the RMS gradient entry of three layers, one row for each network.
+    """Returns the measured exponents of the width in the gradients of three layers, one row for each network.
 
     ``inside``: whether the factors 1 / sqrt(fan_in) are part of the weights.
     """

@@ -1,4 +1,4 @@
-"""With the output divided by sqrt(width), the laziness number kappa falls as width^-1/2.
+"""If the output is divided by sqrt(width), the laziness number kappa falls as width^-1/2.
 
 For f = a(m) sum_i b_i tanh(w_i x) at one input of norm 1, |D f|^2 = a^2 sum_i (s_i^2 + b_i^2 s'_i^2) grows as a^2 m.
 D^2 f has one block for each unit, so |D^2 f| = a max_i (|q_i| + sqrt(q_i^2 + 4 p_i^2)) / 2 with p_i = s'_i and q_i =
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width m if the output is divided by sqrt(m)."""
+    """Returns -1/2, the exponent of the width in kappa if the output is divided by sqrt(width)."""
     return -0.5
 
 
 def numbers(groups, nets, widths, power, seed):
-    """Returns the mean kappa of each group of networks at each width, for a(m) = m^-power."""
+    """Returns the mean kappa of each group of networks per width, with outputs divided by width^power."""
     rng = np.random.default_rng(seed)
     rows = []
     for m in widths:

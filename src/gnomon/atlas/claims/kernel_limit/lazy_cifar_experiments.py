@@ -1,4 +1,4 @@
-"""At a large output scale a convolutional network predicts new images as its linearization at the start does.
+"""At a large output scale, a trained convolutional network predicts new images as its initial linearization does.
 
 Trained on alpha (f - f_0) with the loss |alpha (f - f_0) - y|^2 / (2 n alpha^2), the outputs on test images converge
 for large alpha to the tangent model at the same time,
@@ -32,7 +32,7 @@ def problem(n, channels, seed):
 
 
 def predicted(n, channels, lr, steps, seed):
-    """Returns the test outputs of the tangent model after gradient descent."""
+    """Returns the test outputs of the linearized network (tangent model) after gradient descent."""
     net, x, y, test = problem(n, channels, seed)
     zero = torch.zeros(max(n, 100), 1)
     flow = predict(net, (x, y), test=test, optimizer=SGD(lr), times=[lr * steps], f0=zero[:n], f0_test=zero[:100])
@@ -40,7 +40,7 @@ def predicted(n, channels, lr, steps, seed):
 
 
 def outputs_after_training(n, channels, lr, steps, seed, alpha):
-    """Returns test outputs after gradient descent on alpha times (output minus initial output)."""
+    """Returns test outputs after gradient descent on the output scale alpha times (output minus initial output)."""
     net, x, y, test = problem(n, channels, seed)
     start, begin = net(x).detach(), net(test).detach()
     parameters = list(net.parameters())

@@ -1,4 +1,4 @@
-"""The larger the output scale, the closer training stays to its tangent model, with known rates.
+"""The larger its output scale, the closer a network's training stays to its linearization, with known rates.
 
 With L(w) = |alpha f(w) - y|^2 / (2 alpha^2), f(w_0) = 0 and a fixed time, the velocity of w and the change of the
 Jacobian are of order 1/alpha, and the two paths separate by the product of both:
@@ -18,18 +18,18 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns the exponents of alpha for distances of weights, of weights from the tangent model, and of outputs."""
+    """Returns the exponents of alpha for: distance moved, distance to the linearization, and output difference."""
     return [-1.0, -2.0, -1.0]
 
 
 def slopes(width, scales, centered, draws=8):
-    """Returns the log-log slopes of the three distances over the scale, averaged over networks and data."""
+    """Returns the measured exponents of alpha for the three distances, averaged over networks and data."""
     rows = [np.log(distances(width, scales, centered)) for _ in range(draws)]
     return np.polyfit(np.log(scales), np.mean(rows, 0), 1)[0]
 
 
 def distances(width, scales, centered, time=2.0, step=0.05):
-    """Returns the three distances at each scale alpha, for a tanh network with one hidden layer."""
+    """Returns distance moved, distance to the linearization, and output difference, at each scale alpha."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(width, 3).double(), torch.randn(width, 1).double()
     h0, c = torch.tanh(x @ w0.T), width**-0.5

@@ -1,4 +1,4 @@
-"""The laziness number kappa at initialization ranks networks by their distance to the tangent model after training.
+"""The laziness number kappa at initialization ranks networks by how far training leaves their linearization.
 
     kappa = [L / |grad L|] [|D^2 f| / |D f|]                                                                 (1)
 
@@ -20,7 +20,7 @@ from gnomon.tangent import kappa
 
 
 class ColumnTanhNet(nn.Module):
-    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """A network with one hidden tanh layer, divided by sqrt(width)."""
 
     def __init__(self, width):
         super().__init__()
@@ -32,7 +32,7 @@ class ColumnTanhNet(nn.Module):
 
 
 def separation(nets, x, y, alpha, time=2.0, step=0.04):
-    """Returns |w - w_lin| / |w - w_0| after gradient flow on |alpha (f - f_0) - y|^2 / (2 alpha^2), per network."""
+    """Returns the distance of trained weights to the linearization's, relative to how far they moved."""
     w0, v0 = torch.stack([net.w.detach() for net in nets]), torch.stack([net.v.detach() for net in nets])
     h0, c = torch.tanh(x @ w0.mT), v0.shape[1] ** -0.5
     gate, start = (1 - h0**2) * v0.mT, h0 @ v0
@@ -48,7 +48,7 @@ def separation(nets, x, y, alpha, time=2.0, step=0.04):
 
 
 def correlations(widths, scales, repetitions, own):
-    """Returns minus the rank correlation of kappa and the separation; ``own`` takes kappa at each run's scale."""
+    """Returns minus the rank correlation of kappa and this separation; ``own`` includes each run's output scale."""
     x, y = torch.randn(repetitions, 4, 3).double(), torch.randn(repetitions, 4, 1).double()
     numbers, measured = [], []
     for width in widths:

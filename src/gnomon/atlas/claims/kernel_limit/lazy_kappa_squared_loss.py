@@ -1,4 +1,4 @@
-"""For the squared loss the laziness number kappa does not depend on the units of the output.
+"""For the squared loss, the laziness number kappa does not depend on the units of outputs and labels.
 
 L = |f - y|^2 / 2 and |grad L| <= |D f| |f - y| give L / |grad L| >= |f - y| / (2 |D f|). For this loss kappa is
 defined with twice this length, so it is without the factor 1/2:
@@ -19,7 +19,7 @@ from gnomon.tangent import kappa
 
 
 class Product(nn.Module):
-    """The model f(x) = c a b x."""
+    """The model f(x) = c a b x with parameters a and b, in units c."""
 
     def __init__(self, a, b, c):
         super().__init__()
@@ -42,7 +42,7 @@ def predicted(units, seed):
 
 
 def kappa_in_units(units, seed, labels):
-    """Returns the package's kappa for the model in each unit."""
+    """Returns gnomon's laziness number kappa for the model in each unit; ``labels`` scales labels as well."""
     a, b, y = inputs(seed)
     one = torch.ones(1, 1).double()
     return [

@@ -1,4 +1,4 @@
-"""With fewer parameters than data, training at a large output scale still converges exponentially to a local minimum.
+"""Even with fewer parameters than data, training at a large output scale converges exponentially to a minimum.
 
 f(w, x) = sum_k tanh(w_k x_k) has p parameters for n > p points, so the loss |alpha f - y|^2 / (2 alpha^2) does not
 reach zero. For large alpha the gradient vanishes at the end of the flow, and near it
@@ -22,12 +22,12 @@ def inputs(n, p, generator):
 
 
 def predicted(problems):
-    """Returns for each problem 1, the late rate over the smallest eigenvalue, and 0, a million times the gradient."""
+    """Returns for each problem 1, the late rate over the smallest eigenvalue, and 0, the final gradient times 1e6."""
     return [1.0, 0.0] * problems
 
 
 def end(x, y, w, alpha):
-    """Returns the late rate of the outputs over the smallest eigenvalue, then a million times the final gradient."""
+    """Returns the late rate of the outputs over the kernel's smallest eigenvalue, then the final gradient times 1e6."""
     start = torch.tanh(x * w).sum(1)
     jacobian = x * (1 - torch.tanh(x * w) ** 2)
     rates = torch.linalg.eigvalsh(jacobian.T @ jacobian)
@@ -47,7 +47,7 @@ def end(x, y, w, alpha):
 
 
 def ends(n, p, problems, seed, alpha):
-    """Returns the rate and the final gradient of several problems."""
+    """Returns the relative rate and the final gradient for several random problems."""
     generator = torch.Generator().manual_seed(seed)
     return [number for _ in range(problems) for number in end(*inputs(n, p, generator), alpha)]
 

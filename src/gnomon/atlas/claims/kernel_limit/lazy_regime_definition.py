@@ -1,4 +1,4 @@
-"""At a large output scale, the weights of a network and of its linearization stay close together during training.
+"""At a large output scale, the trained weights of a network and of its linearization stay close together.
 
 Both start at w_0 and follow the gradient of L(w) = |alpha f - y|^2 / (2 alpha^2), one for the centered network f and
 one for its tangent (w_lin). For large alpha their largest distance is a small part of the distance they move:
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns 0.05, the largest allowed distance between both paths, relative to how far the weights move."""
+    """Returns 0.05, the largest allowed distance between both weight paths, relative to the distance moved."""
     return 0.05
 
 
 def separation(width, nets, alpha, time=2.0, step=0.01):
-    """Returns the largest distance between both paths divided by how far the weights move, for each network."""
+    """Returns the largest distance between both weight paths, divided by the distance moved, per network."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     h0 = torch.tanh(x @ w0.mT)

@@ -1,4 +1,4 @@
-"""The weights of a wide network stay within order width^-1/2 of the weights of its linearization.
+"""A wide network's trained weights stay within order width^-1/2 of the weights of its linearization.
 
 In f = sum_i v_i tanh(w_i x) / sqrt(m) each unit moves by m^-1/2, and the tangent model's error for each unit is the
 square of that, 1/m. Over m units
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in the distance between the weights."""
+    """Returns -1/2, the exponent of the width in the distance between both networks' weights."""
     return -0.5
 
 
 def distance(nets, widths, scale, time=1.0, step=0.1):
-    """Returns |w - w_lin| after gradient flow on |F - y|^2 / 2, F = scale (f - f_0), for each network and width."""
+    """Returns the distance of the trained weights from the linearization's, for each network and width."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     rows = []
     for m in widths:

@@ -1,4 +1,4 @@
-"""Gradient descent on the linearized network converges to the initial output plus a kernel regression.
+"""Gradient descent on a linearized network ends at the initial output plus a kernel regression.
 
 With J the Jacobian on the data, K = J J^T and r = y - f_0, descent from b = 0 stays in the span of the rows of J. So it
 ends at the solution of J b = r with the smallest norm, b = J^T K^-1 r, and
@@ -27,13 +27,13 @@ def problem(n, d, width, seed):
 
 
 def predicted(n, d, width, seed):
-    """Returns the test outputs of the kernel regression, by gnomon.predict at infinite time."""
+    """Returns the test outputs of the tangent kernel's regression, by gnomon.predict at infinite time."""
     net, x, y, test = problem(n, d, width, seed)
     return predict(net, (x, y), test=test, times=[math.inf]).test[-1].flatten()
 
 
 def descent(n, d, width, seed, start):
-    """Returns the test outputs after descent on |J b - r|^2 / 2 until exp(-25) of the error remains."""
+    """Returns the linearized network's test outputs after gradient descent to exp(-25) of the initial error."""
     net, x, y, test = problem(n, d, width, seed)
     w = {name: p.detach() for name, p in net.named_parameters()}
     rows = jacrev(lambda p: functional_call(net, p, torch.cat((x, test))).flatten())(w)

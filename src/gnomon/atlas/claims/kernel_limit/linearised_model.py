@@ -1,4 +1,4 @@
-"""Near its initial parameters, a network equals its linearization up to an error of second order.
+"""Near its initial weights, a network equals its linearization up to an error of second order in the distance.
 
 With w = w0 + s u and |u| = 1, Taylor's theorem in s gives
 
@@ -18,13 +18,13 @@ from gnomon.tangent import linearize
 
 
 def predicted():
-    """Returns 2, the exponent of the distance of the weights in the error of the linearized model."""
+    """Returns 2, the exponent of the weights' distance in the error of the linearized network."""
     return 2.0
 
 
 @torch.no_grad()
 def errors(net, repetitions, distances):
-    """Returns |f - f_lin| at several distances along a random direction, for each repetition."""
+    """Returns the linearization's error at several distances along a random direction, for each repetition."""
     tangent, start, x = linearize(net), parameters_to_vector(net.parameters()).detach(), torch.randn(20, 3).double()
     rows = []
     for _ in range(repetitions):
@@ -37,13 +37,13 @@ def errors(net, repetitions, distances):
 
 
 def observed(width, repetitions, distances):
-    """Moves a tanh network and its linearization by the same step."""
+    """Returns the linearization's errors for a tanh network, which is smooth."""
     net = nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Linear(width, 1)).double()
     return errors(net, repetitions, distances)
 
 
 def control(width, repetitions, distances):
-    """Uses a ReLU network with zero hidden weights, at the kink of ReLU, so the error is of first order."""
+    """Returns the linearization's errors at the kink of a ReLU network, at which they are of first order."""
     net = nn.Sequential(nn.Linear(3, width, bias=False), nn.ReLU(), nn.Linear(width, 1)).double()
     nn.init.zeros_(net[0].weight)
     return errors(net, repetitions, distances)

@@ -1,4 +1,4 @@
-"""If its output is divided by the width, a wide network follows a flow of the distribution of its neurons.
+"""If outputs are divided by the width, training a wide network is a flow of the distribution of its neurons.
 
 In f = (1/m) sum_i v_i tanh(w_i x), trained at rate m, the velocity of neuron i depends only on (v_i, w_i) and f: it is
 minus the gradient of the first variation of the risk at the distribution mu_t of all neurons,
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in the distance to the limit."""
+    """Returns -1/2, the exponent of the width in the distance to the infinitely wide network."""
     return -0.5
 
 
 def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
-    """Returns the test outputs after training f = m^-power sum at the rate 1 / (m m^(-2 power))."""
+    """Returns the test outputs of trained networks whose outputs are the sum over neurons times width^-power."""
     w, v, c = torch.randn(nets, m, 3), torch.randn(nets, m, 1), m**-power
     for _ in range(round(time / step)):
         h = torch.tanh(x @ w.mT)
@@ -32,7 +32,7 @@ def outputs(x, y, test, nets, m, power, time=2.0, step=0.05):
 
 
 def on_sphere(n):
-    """Returns random points with mean square 1 per coordinate; longer points make training unstable."""
+    """Returns random points of length sqrt(dimension); longer points make training unstable."""
     return 3**0.5 * nn.functional.normalize(torch.randn(n, 3))
 
 

@@ -1,4 +1,4 @@
-"""Gradient descent with many neurons in all directions learns a teacher of three neurons; with three it often fails.
+"""Many ReLU neurons that start in all directions learn a teacher of three neurons; three neurons often fail.
 
 For a two-layer ReLU network divided by its width m, trained at rate m, the flow of the distribution of neurons can stop
 only at a global minimum if the initial neurons cover all directions. With few neurons, descent is often stuck:
@@ -20,7 +20,7 @@ def predicted():
 
 
 def log_final_loss(m, nets, steps, spread, n=25):
-    """Returns the log of the final loss of each network; neurons start within ``spread`` pi of one direction."""
+    """Returns the log of each network's final loss; neurons start within ``spread`` pi of one direction."""
     g = torch.Generator().manual_seed(torch.initial_seed())
     teacher = torch.randn(nets, 3, 2, generator=g)
     teacher = teacher / teacher.norm(dim=2, keepdim=True)
@@ -38,7 +38,7 @@ def log_final_loss(m, nets, steps, spread, n=25):
 
 
 def losses_of_both(spread, width, nets, steps):
-    """Returns log final losses; the neurons of the wide network start within ``spread`` pi of one direction."""
+    """Returns log final losses of wide and of three-neuron networks; wide ones start within ``spread`` pi."""
     return {"wide": log_final_loss(width, nets, steps, spread), "narrow": log_final_loss(3, nets, steps, 1.0)}
 
 

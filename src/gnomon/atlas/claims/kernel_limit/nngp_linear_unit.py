@@ -1,4 +1,4 @@
-"""A linear unit with random weights is a Gaussian process with a linear kernel.
+"""The outputs of a linear unit with random weights are a Gaussian process with a linear kernel.
 
 For weights w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs y = X w are jointly Gaussian with
 
@@ -23,7 +23,7 @@ def inputs(n, d, seed):
 
 
 def predicted(n, d, std, seed):
-    """Returns the covariance of the outputs, from gnomon.limit of a linear layer."""
+    """Returns the covariance of the linear unit's outputs, computed by gnomon.limit."""
     return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
 
 

@@ -1,4 +1,4 @@
-"""The output of a wide random network is Gaussian, with a covariance given by a recursion over the layers.
+"""A wide random network's output is Gaussian; a recursion over the layers gives its covariance (NNGP kernel).
 
     S_1 = w^2 x.x'/d,    S_(j+1)(x, x') = w^2 E[phi(u) phi(v)],   (u, v) ~ N(0, S_j on x, x')                (1)
 
@@ -24,7 +24,7 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """Returns the distribution of f(x) - f(x') / 2, for two hidden tanh layers and w = 1.5."""
+    """Returns the predicted distribution of f(x) - f(x') / 2 for a tanh network f with two hidden layers."""
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     a = torch.tensor([1.0, -0.5]).double()
     return norm(0, float(a @ limit(net, init=Law(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5)

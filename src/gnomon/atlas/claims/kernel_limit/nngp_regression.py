@@ -1,4 +1,4 @@
-"""Wide random networks with a trained last layer are samples from the posterior of the limiting Gaussian process.
+"""Wide random networks whose last layer is trained are samples of the limiting Gaussian process's posterior.
 
 With the infinite-width kernel k, K on the data and no noise, the posterior of f at x has
 
@@ -26,7 +26,7 @@ def inputs(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the posterior mean and mean square of f at the test points."""
+    """Returns the posterior mean and mean square of the network output f at the test points."""
     x, y, test = inputs(n, seed)
     net = nn.Sequential(nn.Linear(6, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init=Law(2**0.5), parametrization="ntk").nngp
@@ -36,7 +36,7 @@ def predicted(n, seed):
 
 
 def fit_last_layer(n, nets, width, seed, start):
-    """Returns f and f^2 at the test points after moving the last layer to the nearest one that fits."""
+    """Returns outputs f and f^2 at the test points after the smallest change of the last layer that fits the data."""
     x, y, test = inputs(n, seed)
     h = torch.relu(torch.cat((x, test)) @ torch.randn(nets, 6, width).double() / 3**0.5) * (2 / width) ** 0.5
     v = start * torch.randn(nets, width, 1).double()
@@ -46,7 +46,7 @@ def fit_last_layer(n, nets, width, seed, start):
 
 
 def extrapolate_width(n, nets, width, seed, start):
-    """Returns twice the values at this width minus the values at half of it."""
+    """Returns an extrapolation to infinite width: twice the values minus the values at half the width."""
     return 2 * fit_last_layer(n, nets, width, seed, start) - fit_last_layer(n, nets, width // 2, seed, start)
 
 

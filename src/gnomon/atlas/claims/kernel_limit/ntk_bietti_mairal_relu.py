@@ -1,4 +1,4 @@
-"""The tangent kernel of an infinitely wide ReLU layer depends only on the norms and the angle of the inputs.
+"""The tangent kernel of an infinitely wide ReLU layer depends only on the inputs' norms and the angle between them.
 
 For f = sqrt(2/m) sum_j v_j relu(w_j x) with standard Gaussian weights and u the cosine of the angle between x and x',
 E[relu relu] = (sqrt(1 - u^2) + u (pi - arccos u)) / 2 pi and E[1 1] = (pi - arccos u) / 2 pi give
@@ -34,13 +34,13 @@ def shares(w, v):
 
 
 def observed(width, seed):
-    """Draws standard Gaussian weights."""
+    """Returns each unit's contribution to the kernel for standard Gaussian weights."""
     rng = np.random.default_rng(seed)
     return shares(rng.normal(size=(width, 2)), rng.normal(size=width))
 
 
 def control(width, seed):
-    """Draws weights 1 or -1, with the same variance but not all directions."""
+    """Returns each unit's contribution for weights 1 or -1, which do not cover all directions."""
     rng = np.random.default_rng(seed)
     return shares(rng.choice([-1.0, 1.0], size=(width, 2)), rng.normal(size=width))
 

@@ -1,4 +1,4 @@
-"""In lazy training at output scale alpha, the tangent kernel changes in proportion to 1 / (alpha sqrt(width)).
+"""In lazy training, a tangent kernel changes in proportion to 1 / (alpha sqrt(width)), with output scale alpha.
 
 Weights move by 1 / (alpha sqrt m) at width m and output scale alpha. At fixed width the first-order change of the
 kernel Theta remains as alpha grows,
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1, the exponent of the output scale alpha in the kernel's change, at large alpha."""
+    """Returns -1, the exponent of the output scale alpha in the tangent kernel's relative change."""
     return -1.0
 
 
@@ -29,7 +29,7 @@ def kernel(x, w, v):
 
 
 def drift(nets, width, scales, centered, time=1.5, step=0.1):
-    """Returns the relative change of the kernel after gradient flow on |F - y|^2 / (2 alpha^2), F = alpha (f - f_0)."""
+    """Returns the relative change of the tangent kernel during training, for each network and output scale."""
     x, y = torch.randn(5, 3).double(), torch.randn(5, 1).double()
     w0, v0 = torch.randn(nets, width, 3).double(), torch.randn(nets, width, 1).double()
     before, c, found = kernel(x, w0, v0), width**-0.5, []

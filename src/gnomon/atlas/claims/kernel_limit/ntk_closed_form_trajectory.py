@@ -1,4 +1,4 @@
-"""Trained for time t, a wide network's outputs change by (1 - exp(-K t)) y, with tangent kernel K and targets y.
+"""After time t, a wide network's outputs have changed by (1 - exp(-K t)) y, with tangent kernel K, targets y.
 
 Under gradient flow on |f - y|^2 / 2 with a constant kernel K, f' = K (y - f), so for f minus f(0)
 
@@ -18,7 +18,7 @@ from gnomon.tangent import ntk
 
 
 class TwoLayerTanhNet(nn.Module):
-    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """A network with one hidden tanh layer, divided by sqrt(width)."""
 
     def __init__(self, d, width):
         super().__init__()
@@ -30,7 +30,7 @@ class TwoLayerTanhNet(nn.Module):
 
 
 def problem(n, width, seed):
-    """Returns the network, n points of a circle, labels of size 1, and four times."""
+    """Returns the network, n points of a circle, labels of mean square 1, and four training times."""
     torch.manual_seed(seed)
     net, x, y = TwoLayerTanhNet(2, width), torch.randn(n, 2).double(), torch.randn(n).double()
     x = x * (2 / x.square().sum(1, keepdim=True)).sqrt()
@@ -39,13 +39,13 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the outputs at four times, with the kernel at the start of training."""
+    """Returns the predicted change of the outputs at four times, by the initial tangent kernel."""
     net, x, y, times = problem(n, width, seed)
     return torch.stack([y - torch.matrix_exp(-ntk(net, x) * t) @ y for t in times])
 
 
 def flow(n, width, seed, scale, step=0.02):
-    """Returns centered outputs at four times of gradient flow; the output is scaled, the rate divided by scale^2."""
+    """Returns the change of the outputs at four times of gradient flow; ``scale`` multiplies the output."""
     net, x, y, times = problem(n, width, seed)
     w, v, c = net.w.detach().clone(), net.v.detach().clone(), scale / width**0.5
 
@@ -70,7 +70,7 @@ observed = partial(flow, scale=1.0, step=0.02)  # The unscaled network.
 
 
 def control(n, width, seed):
-    """Divides the output by 5 width at a higher rate: the same initial kernel, which then changes."""
+    """Returns the change of the outputs if they are divided by 5 width, so that the kernel changes in training."""
     return flow(n, width, seed, 0.2 * width**-0.5)
 
 

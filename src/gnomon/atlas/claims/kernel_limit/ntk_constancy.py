@@ -1,4 +1,4 @@
-"""Training changes the tangent kernel of a wide network only by order 1 / width, if output weights have random signs.
+"""Training changes a wide network's tangent kernel only by order 1 / width, if output weights have random signs.
 
 In f = sum_i v_i tanh(w_i x) / sqrt(m) each w_i moves by (1/sqrt m) v_i (...), so term i of the kernel changes by (1/m)
 (1/sqrt m) v_i (...). The v_i have random signs, so the m terms add up to
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1, the exponent of the width in the relative change of the kernel."""
+    """Returns -1, the exponent of the width in the relative change of the tangent kernel."""
     return -1.0
 
 
@@ -30,7 +30,7 @@ def kernel(x, w, v):
 
 
 def drift(nets, widths, scale, time=1.0, step=0.1):
-    """Returns |K_T - K_0| / |K_0| after gradient flow on |F - y|^2 / 2, F = scale (f - f_0), at rate 1 / scale^2."""
+    """Returns the relative change of the tangent kernel during training, with outputs multiplied by ``scale``."""
     x, y = torch.randn(5, 3).double(), torch.randn(5).double() / 2
     rows = []
     for m in widths:

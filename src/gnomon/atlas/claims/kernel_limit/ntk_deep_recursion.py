@@ -1,4 +1,4 @@
-"""The limiting tangent kernel of a deep network is a sum over layers of products of covariances.
+"""A deep network's limiting tangent kernel is a sum over the layers of products of layer covariances.
 
 With S_j the covariance of the inputs of layer j + 1 and D_j = w^2 E[phi'(u) phi'(v)] over (u, v) ~ N(0, S_(j-1)), for
 activation phi and weight variance w^2 / fan_in,
@@ -25,7 +25,7 @@ def inputs(seed):
 
 
 def predicted(depth, seed):
-    """Returns three entries of the kernel for each depth J, divided by J + 1, by gnomon.limit."""
+    """Returns three entries of the tangent kernel for each depth J, divided by J + 1, computed by gnomon.limit."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         layers = [part for j in range(hidden) for part in (nn.Linear(4 if j == 0 else 8, 8), nn.ReLU())]
@@ -35,7 +35,7 @@ def predicted(depth, seed):
 
 
 def kernels(nets, width, depth, seed, draw):
-    """Returns the same entries for many random networks, computed layer by layer."""
+    """Returns three entries of the tangent kernel of many random networks, computed layer by layer."""
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         h = [x.expand(nets, 2, 4)]

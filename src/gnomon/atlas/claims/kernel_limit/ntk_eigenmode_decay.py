@@ -1,4 +1,4 @@
-"""Along each eigenvector of the tangent kernel a network learns at the rate of the eigenvalue, large ones first.
+"""A network learns each eigenvector of its tangent kernel at the rate of its eigenvalue, large ones first.
 
 For K = Q diag(l) Q^T, gradient flow on |f - y|^2 / 2 from f(0) = 0 gives for the residual along eigenvector q_i
 
@@ -19,7 +19,7 @@ from gnomon.tangent import ntk
 
 
 class ThreeInputTanhNet(nn.Module):
-    """The network sum_i v_i tanh(w_i x) / sqrt(m)."""
+    """A network with three inputs and one hidden tanh layer, divided by sqrt(width)."""
 
     def __init__(self, width):
         super().__init__()
@@ -31,7 +31,7 @@ class ThreeInputTanhNet(nn.Module):
 
 
 def problem(n, width, seed):
-    """Returns the network, its points, as labels the three leading eigenvectors of its kernel, and three times."""
+    """Returns the network, its inputs, the three leading eigenvectors of its kernel as labels, and three times."""
     torch.manual_seed(seed)
     net, x = ThreeInputTanhNet(width), torch.randn(n, 3).double()
     labels = torch.linalg.eigh(ntk(net, x)).eigenvectors[:, -3:].T
@@ -39,14 +39,14 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the residual along each eigenvector q at each time, with the eigenvalue q K q."""
+    """Returns the predicted residual along each eigenvector at each time, from its eigenvalue."""
     net, x, labels, times = problem(n, width, seed)
     rates = torch.stack([q @ ntk(net, x) @ q for q in labels])
     return -torch.exp(-rates[:, None] * times)
 
 
 def residuals(n, width, seed, centered, step=0.01):
-    """Returns q . (f(t) - q) for each label vector q and time, by gradient descent with small steps."""
+    """Returns the measured residual along each eigenvector at each time, by gradient descent with small steps."""
     net, x, labels, times = problem(n, width, seed)
     start, found, c = net(x)[:, 0].detach() * centered, [], width**-0.5
     for q in labels:

@@ -22,7 +22,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the tangent kernel by gnomon.ntk, which never forms the gradients."""
+    """Returns the tangent kernel by gnomon.ntk, which does not store the gradients."""
     return ntk(*problem(n, width, seed))
 
 
@@ -33,13 +33,13 @@ def gram(net, x, parameters):
 
 
 def observed(n, width, seed):
-    """Computes the sum of products of output gradients over all parameters."""
+    """Returns the inner products of the output gradients over all parameters."""
     net, x = problem(n, width, seed)
     return gram(net, x, list(net.parameters()))
 
 
 def control(n, width, seed):
-    """Leaves out the biases of the convolution."""
+    """Returns the inner products of the output gradients without the convolution's biases."""
     net, x = problem(n, width, seed)
     return gram(net, x, [p for name, p in net.named_parameters() if name != "0.bias"])
 

@@ -1,4 +1,4 @@
-"""A gradient step moves the outputs by minus the tangent kernel times the gradient of the loss in the outputs.
+"""A gradient step changes a network's outputs by minus the tangent kernel times the loss gradient in the outputs.
 
 w' = -J^T dL/df and f' = J w' give, for every loss L of the outputs on the data,
 
@@ -27,7 +27,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns the velocity of the outputs, for both losses."""
+    """Returns the predicted speed of the outputs under gradient flow, for squared loss and cross-entropy."""
     net, x, y = problem(n, width, seed)
     f, kernel = net(x).detach(), ntk(net, x, outputs="full")
     squared, entropy = 2 * (f - one_hot(y)) / n, (f.softmax(1) - one_hot(y)) / n
@@ -35,7 +35,7 @@ def predicted(n, width, seed):
 
 
 def velocity(n, width, seed, direction, step=1e-4):
-    """Returns (f(w + s d) - f(w - s d)) / 2 s for the direction d made from each loss's gradient."""
+    """Returns the measured speed of the outputs along the direction made from each loss's gradient."""
     net, x, y = problem(n, width, seed)
     start, found = parameters_to_vector(net.parameters()).detach(), []
     for loss in (lambda f: ((f - one_hot(y)) ** 2).sum(1).mean(), lambda f: cross_entropy(f, y)):

@@ -1,4 +1,4 @@
-"""The initial tangent kernel of a wide network is nearly the same for every draw: its deviation falls as width^-1/2.
+"""A wide network's initial tangent kernel is nearly the same for all random weights, up to order width^-1/2.
 
 For f = sum_i v_i relu(w_i x) / sqrt(m) the kernel is a mean over m independent units,
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in the kernel's spread over initializations."""
+    """Returns -1/2, the exponent of the width in the kernel's standard deviation over initializations."""
     return -0.5
 
 
 def kernel_deviation(groups, nets, widths, seed, weights):
-    """Returns the standard deviation of K(x, x') over the networks of each group, at each width."""
+    """Returns the standard deviation of one kernel entry over the networks of each group, at each width."""
     rng = np.random.default_rng(seed)
     x, other = rng.normal(size=(2, 3))
     rows = []

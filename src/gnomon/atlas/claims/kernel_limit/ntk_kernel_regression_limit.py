@@ -1,4 +1,4 @@
-"""A wide network trained to convergence predicts like kernel regression with its limiting tangent kernel.
+"""A wide network trained to convergence predicts like kernel regression with its infinite-width tangent kernel.
 
 Descent on the squared loss of the centered output converges, as the width grows, to
 
@@ -35,7 +35,7 @@ def predicted(n, seed):
 
 
 def outputs_after_training(n, nets, width, steps, seed):
-    """Returns the test outputs minus the initial ones, of many networks after full-batch descent."""
+    """Returns the change of the test outputs, averaged over many networks trained by full-batch descent."""
     x, y, test = (part / 8**0.5 if part.ndim == 2 else part for part in inputs(n, seed))
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     both = torch.cat((x, test))
@@ -50,13 +50,13 @@ def outputs_after_training(n, nets, width, steps, seed):
 
 
 def observed(n, nets, width, steps, seed):
-    """Trains to convergence, and extrapolates from two widths."""
+    """Returns the change of the test outputs after training to convergence, extrapolated from two widths."""
     wide, narrow = (outputs_after_training(n, nets, m, steps, seed) for m in (width, width // 2))
     return 2 * wide - narrow
 
 
 def control(n, nets, width, steps, seed):
-    """Stops training after time one; the largest eigenvalue of the kernel is about one."""
+    """Returns the change of the test outputs if training stops early, at time one."""
     return 2 * outputs_after_training(n, nets, width, 5, seed) - outputs_after_training(n, nets, width // 2, 5, seed)
 
 

@@ -1,4 +1,4 @@
-"""A wide ReLU network converges exponentially; the smallest eigenvalue of its limiting tangent kernel is the rate.
+"""A wide ReLU network's training error decays exponentially, at the smallest eigenvalue of its tangent kernel.
 
 For points no two of which are parallel, the smallest eigenvalue l of the kernel matrix is positive, and at late times
 
@@ -29,7 +29,7 @@ def predicted(n, seed):
 
 
 def rate(x, y, nets, width, steps):
-    """Returns the late decay rate of the residual of each network, per unit of time."""
+    """Returns the late decay rate of each network's training error per unit of time."""
     x = x / 8**0.5
     w, v = torch.randn(nets, width, 8).double(), torch.randn(nets, width).double()
     start, residuals = torch.relu(x @ w.mT) @ v[..., None], []
@@ -45,12 +45,12 @@ def rate(x, y, nets, width, steps):
 
 
 def observed(n, nets, width, steps, seed):
-    """Trains on points no two of which are parallel."""
+    """Returns the decay rates for points of which no two are parallel."""
     return rate(*inputs(n, seed), nets, width, steps)
 
 
 def control(n, nets, width, steps, seed):
-    """Makes the second point twice the first with the opposite label, which cannot be fitted without biases."""
+    """Returns the decay rates if one point is twice another with the opposite label, which cannot be fitted."""
     x, y = inputs(n, seed)
     x[1], y[1] = 2 * x[0], -y[0]
     return rate(x, y, nets, width, steps)

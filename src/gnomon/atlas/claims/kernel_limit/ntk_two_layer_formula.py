@@ -1,4 +1,4 @@
-"""The tangent kernel of a network with one hidden layer has a closed form.
+"""A network with one hidden layer has a tangent kernel in closed form, a sum over the hidden units.
 
 f(x) = c sum_i v_i s(w_i x) has df/dv_i = c s(w_i x) and df/dw_i = c v_i s'(w_i x) x, hence
 
@@ -17,7 +17,7 @@ ACTIVATIONS = {nn.Tanh: (torch.tanh, lambda u: 1 - u.tanh() ** 2), nn.ReLU: (tor
 
 
 def problem(n, d, width, seed, bias=False):
-    """Yields for each activation a network with one hidden layer, the inputs, and the activation."""
+    """Yields for each activation a network with one hidden layer, the inputs, and the activation function."""
     torch.manual_seed(seed)
     x = torch.randn(n, d).double()
     for activation in ACTIVATIONS:
@@ -26,7 +26,7 @@ def problem(n, d, width, seed, bias=False):
 
 
 def predicted(n, d, width, seed):
-    """Returns the tangent kernel in closed form for each activation, with output scale c = 1."""
+    """Returns the tangent kernel by the closed form, for each activation."""
     found = []
     for net, x, activation in problem(n, d, width, seed):
         s, slope = ACTIVATIONS[activation]
@@ -41,7 +41,7 @@ def observed(n, d, width, seed):
 
 
 def control(n, d, width, seed):
-    """Adds biases to the networks, which add to the kernel and shift the hidden layer."""
+    """Returns the tangent kernel if the networks also have biases, which the formula does not include."""
     return torch.stack([ntk(net, x) for net, x, _ in problem(n, d, width, seed, bias=True)])
 
 

@@ -1,4 +1,4 @@
-"""If the output is divided by the width, and not by its square root, a network learns features at any width.
+"""A network learns features at any width if its output is divided by the width, not by the width's square root.
 
 f = a(m) sum_i v_i tanh(w_i x) is trained for a time 1 / (m a(m)^2), so outputs move by O(1). Units move by
 
@@ -16,12 +16,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 0, the exponent of the width in the change of the kernel for a = 1/m."""
+    """Returns 0, the exponent of the width in the tangent kernel's relative change."""
     return 0.0
 
 
 def gram(parameters, x):
-    """Returns the tangent kernels of many networks by autograd, up to the factor a^2."""
+    """Returns the tangent kernels of many networks by autograd, without the factor of the output scale."""
     rows = []
     for point in x:
         out = (torch.tanh(parameters[0] @ point) * parameters[1]).sum()

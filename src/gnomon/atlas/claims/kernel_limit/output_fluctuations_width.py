@@ -1,4 +1,4 @@
-"""Trained outputs of wide networks differ between random initializations by an amount of order width^-1/2.
+"""Wide networks' trained outputs differ between random initializations by an amount of order width^-1/2.
 
 The trained output is a smooth function of the initial tangent kernel, which is a mean over m independent units, so
 

@@ -1,4 +1,4 @@
-"""The preactivations of a wide network change at a speed of order 1 / (alpha sqrt(width)), with output scale alpha.
+"""A wide network's preactivations change at a speed of order 1 / (alpha sqrt(width)), with output scale alpha.
 
 With F = alpha (f - f_0), f = W_2 s(z) / sqrt m, z = W_1 s(W_0 x / sqrt d) / sqrt m, and the loss |F - y|^2 / (2 n
 alpha^2), each z moves along W_2 / (alpha sqrt m):
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in the speed of preactivations, at output scale 1."""
+    """Returns -1/2, the exponent of the width in the change of preactivations, at output scale 1."""
     return -0.5
 
 

@@ -19,7 +19,7 @@ def predicted():
 
 
 def flips(nets, width, scales, centered, time=2.0, step=0.1):
-    """Returns the share of (unit, point) pairs that change sign in training, for each network and scale."""
+    """Returns the share of pairs (ReLU unit, point) that switch during training, for each network and scale."""
     x, y = torch.randn(6, 4) / 2, torch.randn(6, 1)
     w0, v0 = torch.randn(nets, width, 4), torch.randn(nets, width, 1)
     active, c, rows = x @ w0.mT > 0, width**-0.5, []
@@ -39,7 +39,7 @@ observed = partial(flips, centered=True, time=2.0, step=0.1)  # The model is the
 
 
 def control(nets, width, scales):
-    """Trains the uncentered output, which must first be unlearned, so weights move equally at each scale."""
+    """Returns the shares of switching pairs if the initial output is not subtracted and must be unlearned."""
     return scales, flips(nets, width, [40 * s for s in scales], False)[1]
 
 

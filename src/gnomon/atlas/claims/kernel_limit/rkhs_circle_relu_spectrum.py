@@ -1,4 +1,4 @@
-"""On the circle a ReLU layer multiplies Fourier coefficients by known factors, zero for odd frequencies above one.
+"""On the circle, a ReLU layer multiplies Fourier coefficients by known factors; odd ones above one vanish.
 
 f(t) = integral p(s) relu(cos(t - s)) ds is a convolution, so c_k(f) = g_k c_k(p) for Fourier coefficients c_k, with g_k
 the integral of relu(cos s) e^(-iks) over the circle:
@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """Returns the factor that a ReLU layer has for each Fourier frequency."""
+    """Returns the factor by which a ReLU layer multiplies each Fourier frequency."""
     even = [(-1) ** (k // 2 + 1) * 2 / (k**2 - 1) if k % 2 == 0 else 0.0 for k in range(2, frequencies)]
     return [2.0, np.pi / 2, *even]
 
 
 def ratios(frequencies, points, activation, seed):
-    """Returns Fourier coefficients of f divided by coefficients of a random function p, by sums over the circle."""
+    """Returns the Fourier coefficients of a random function after the layer, divided by the ones before."""
     rng = np.random.default_rng(seed)
     angles = 2 * np.pi * np.arange(points) / points
     orders = np.arange(frequencies)

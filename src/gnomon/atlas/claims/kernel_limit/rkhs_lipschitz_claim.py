@@ -1,4 +1,4 @@
-"""A Lipschitz function need not be in the function space of a ReLU layer on the circle.
+"""Some Lipschitz functions do not belong to the function space (RKHS) of a ReLU layer on the circle.
 
 The squared norm is sum_k |c_k|^2 / g_k^2 for Fourier coefficients c_k, with g_k = 2 / (k^2 - 1) for even k. The
 triangle wave of period pi is Lipschitz, with c_k ~ k^-2 at k = 2, 6, 10, ..., so every term is of order one and
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 1, the exponent of the number of frequencies K in the norm of the partial Fourier sum."""
+    """Returns 1, the exponent of the number of frequencies in the squared norm of partial Fourier sums."""
     return 1.0
 
 
 def partial_sums(cuts, points, smoothing):
-    """Returns partial sums of the squared norm of the triangle wave, from its Fourier transform."""
+    """Returns the squared RKHS norm of the triangle wave's partial Fourier sums, for each number of frequencies."""
     angles = 2 * np.pi * np.arange(points) / points
     wave = np.abs((2 * angles / np.pi) % 2 - 1)
     k = np.arange(2, max(cuts) + 1, 2)

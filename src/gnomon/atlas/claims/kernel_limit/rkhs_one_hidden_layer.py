@@ -1,4 +1,4 @@
-"""The functions of a random hidden layer form a Hilbert space whose kernel is known in closed form.
+"""A random hidden layer's functions form a Hilbert space, whose kernel is known in closed form.
 
 f(x) = integral p(v, b) relu(v x + b) dtau(v, b) with p in L2(tau) has the norm |f| = inf |p| and the kernel
 
@@ -20,14 +20,14 @@ from gnomon.program import Law
 
 
 def inputs(seed):
-    """Returns four orthogonal points of norm 1.5, their labels, and two points between them."""
+    """Returns four orthogonal points of norm 1.5, their labels, and two points in between."""
     x = 1.5 * torch.eye(4).double()
     y = (1 + torch.rand(4, generator=torch.Generator().manual_seed(seed)).double()) * torch.tensor([1, -1, 1, -1])
     return x, y, torch.stack((x[0] + 0.3 * x[1], x[2] - 0.5 * x[3]))
 
 
 def predicted(seed):
-    """Returns the smallest |p|^2 and two values of f by the kernel, with v and b of variance one."""
+    """Returns the smallest norm of a fit and its values at two points, computed by the kernel."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
     kernel = limit(net, init={"0": Law(2.0, 1.0), "2": Law(1.0, 0.0)}, parametrization="ntk").nngp
@@ -36,7 +36,7 @@ def predicted(seed):
 
 
 def fit_features(features, nets, seed, bias):
-    """Returns |p|^2 and f at the two points, for the smallest p on random features that fits the labels."""
+    """Returns the norm and two values of the smallest fit of the labels on random features."""
     x, y, test = inputs(seed)
     v, b = torch.randn(nets, 4, features).double(), bias * torch.randn(nets, 1, features).double()
     h, other = (torch.relu(part @ v + b) / features**0.5 for part in (x, test))
@@ -45,7 +45,7 @@ def fit_features(features, nets, seed, bias):
 
 
 def extrapolated(bias, features, nets, seed):
-    """Returns the same without the error of order 1 / features, from two numbers of features."""
+    """Returns norm and values extrapolated to infinitely many features, from two numbers of features."""
     return 2 * fit_features(features, nets, seed, bias) - fit_features(features // 2, nets, seed, bias)
 
 

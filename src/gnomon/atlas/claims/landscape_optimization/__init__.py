@@ -1,1 +1,1 @@
-"""Claims about gradient methods, curvature, normalization and initialization."""
+"""Claims about gradient methods, the curvature of losses, normalization layers and initialization."""

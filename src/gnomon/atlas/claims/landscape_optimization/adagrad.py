@@ -1,4 +1,4 @@
-"""AdaGrad's steps for a constant gradient fall as t^-1/2, whatever the gradient's size.
+"""AdaGrad's steps for a constant gradient fall as t^-1/2 at step t, whatever the gradient's size.
 
 With G_t = g_1^2 + ... + g_t^2 for each coordinate, gradients g_t, learning rate lr and a small constant delta,
 
@@ -31,7 +31,7 @@ def predicted(lr, steps, seed):
 
 
 def path(make, steps, seed):
-    """Returns the positions of a torch optimizer that gets these gradients."""
+    """Returns the positions after each step of a torch optimizer that gets the problem's gradients."""
     x = torch.zeros(4, dtype=torch.float64, requires_grad=True)
     optimizer, places = make([x]), []
     for g in torch.from_numpy(problem(steps, seed)):
@@ -42,12 +42,12 @@ def path(make, steps, seed):
 
 
 def observed(lr, steps, seed):
-    """Uses torch.optim.Adagrad."""
+    """Returns the positions after each step of torch.optim.Adagrad."""
     return path(lambda p: torch.optim.Adagrad(p, lr=lr, eps=DELTA), steps, seed)
 
 
 def control(lr, steps, seed):
-    """Uses RMSprop, which forgets earlier squared gradients."""
+    """Returns the positions after each step of RMSprop, which forgets earlier squared gradients."""
     return path(lambda p: torch.optim.RMSprop(p, lr=lr, eps=DELTA), steps, seed)
 
 

@@ -1,4 +1,4 @@
-"""Adam divides bias-corrected running means; without the correction its first step is 3.16 times as long.
+"""Adam divides bias-corrected averages; without the correction its first step would be 3.16 times as long.
 
 With weights w_s = (1 - b) b^(t-s) / (1 - b^t) and v_s = (1 - a) a^(t-s) / (1 - a^t), both of sum one, gradients g_s,
 learning rate lr and a small constant delta,

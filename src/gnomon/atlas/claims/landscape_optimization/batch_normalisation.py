@@ -14,21 +14,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Returns a batch whose features have different means and spreads, and the two parameters."""
+    """Returns a batch with features of different means and spreads, and the layer's scale and shift."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)) * rng.uniform(1, 5, d) + rng.normal(size=d)
     return x, rng.normal(size=d), rng.normal(size=d)
 
 
 def predicted(n, d, eps, seed):
-    """Returns the output, then the mean and the variance of its columns."""
+    """Returns batch norm's output by the formula, then the mean and the variance of each feature."""
     x, scale, shift = problem(n, d, seed)
     v = x.var(0)
     return np.concatenate([shift + scale * (x - x.mean(0)) / np.sqrt(v + eps), [shift, scale**2 * v / (v + eps)]])
 
 
 def layer(training, n, d, eps, seed):
-    """Returns the output of torch's BatchNorm1d, then the mean and the variance of its columns."""
+    """Returns the output of torch's BatchNorm1d, then the mean and the variance of each feature."""
     x, scale, shift = (torch.from_numpy(v) for v in problem(n, d, seed))
     norm = torch.nn.BatchNorm1d(d, eps=eps, dtype=torch.float64).train(training)
     with torch.no_grad():

@@ -43,13 +43,13 @@ def losses(normalized, nets, depth, width, steps):
 
 
 def observed(nets, depth, width, steps):
-    """Trains with and without batch normalization."""
+    """Returns the final losses with and without batch normalization, and the fixed levels."""
     with_norm, without = (losses(kind, nets, depth, width, steps) for kind in (True, False))
     return {"normalized": with_norm, "one": [1.0] * nets, "two": [2.0] * nets, "plain": without}
 
 
 def control(nets, depth, width, steps):
-    """Trains both networks without batch normalization."""
+    """Returns the final losses if both networks train without batch normalization."""
     first, second = (losses(False, nets, depth, width, steps) for _ in range(2))
     return {"normalized": first, "one": [1.0] * nets, "two": [2.0] * nets, "plain": second}
 

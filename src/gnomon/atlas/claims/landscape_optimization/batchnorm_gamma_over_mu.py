@@ -1,4 +1,4 @@
-"""Before a ReLU, freezing the shift of batch normalization costs more than freezing its scale, against a common saying.
+"""Before a ReLU, freezing batch norm's shift costs more test loss than freezing its scale, against a common saying.
 
 It is often said that the scale matters more. As an order of test losses on digits, with one of the two trained:
 
@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the order of equation (1), the smaller test loss first; the saying has the opposite order."""
+    """Returns the saying's opposite: loss with frozen scale, then the larger loss with frozen shift."""
     return ("scale frozen", "shift frozen")
 
 
@@ -31,7 +31,7 @@ def digits(nets):
 
 
 def forward(activation, x, weights, scales, shifts, running):
-    """Yields batch statistics of two normalized hidden layers, then the outputs; uses ``running`` ones if given."""
+    """Yields batch statistics of two normalized layers, then the outputs; uses ``running`` statistics if given."""
     for k, (w, scale, shift) in enumerate(zip(weights[:-1], scales, shifts, strict=True)):
         h = x @ w
         if running is None:
@@ -69,7 +69,7 @@ def losses_of(frozen, activation, nets, width, steps, seed):
 
 
 def losses(activation, nets, width, steps, seed):
-    """Returns the test losses with either parameter frozen, from the same starts and data."""
+    """Returns the test losses with frozen scale and with frozen shift, from the same starts and data."""
     pairs = zip(("shift frozen", "scale frozen"), ("shift", "scale"), strict=True)
     return {key: losses_of(name, activation, nets, width, steps, seed) for key, name in pairs}
 

@@ -1,4 +1,4 @@
-"""Batch normalization removes two directions from the gradient and divides it by the standard deviation.
+"""Batch norm's backward pass removes two directions from the gradient and divides it by the standard deviation.
 
 For z = scale yhat + shift with yhat = (y - mean) / sigma over m values, the chain rule gives, with g = dL/dz:
 
@@ -24,7 +24,7 @@ def problem(m, d, seed):
 
 
 def predicted(m, d, seed):
-    """Returns the squared gradient of the inputs for the loss sum sin(z + c), whose gradient is cos(z + c)."""
+    """Returns the squared gradient with respect to the layer's inputs, by the formula, for each feature."""
     y, scale, c = problem(m, d, seed)
     sigma = y.std(0, correction=0)
     hat = (y - y.mean(0)) / sigma
@@ -33,7 +33,7 @@ def predicted(m, d, seed):
 
 
 def gradients(training, m, d, seed):
-    """Returns squared norms of dL/dy for each feature, by autograd through torch's layer."""
+    """Returns the squared gradient with respect to the layer's inputs, by autograd, for each feature."""
     y, scale, c = problem(m, d, seed)
     norm = nn.BatchNorm1d(d, eps=1e-30, dtype=torch.float64).train(training)
     norm.weight = nn.Parameter(scale)

@@ -1,4 +1,4 @@
-"""Along the gradient, batch normalization divides the curvature by the variance and subtracts a known further term.
+"""Along the gradient, batch norm divides the loss's curvature by the variance and subtracts a known term.
 
 d = dL/dy is orthogonal to 1 and to the normalized values yhat, so yhat(y + t d) = (yhat + t d / s) / sqrt(1 + t^2 |d|^2
 / (m s^2)). Two derivatives at t = 0 give, with g and H the gradient and Hessian of L after the layer (z = c yhat) and s
@@ -23,7 +23,7 @@ def problem(m, repeats, seed):
 
 
 def predicted(m, repeats, seed):
-    """Returns the curvature along the gradient direction, which comes from the chain rule."""
+    """Returns the curvature of the loss along the gradient, by the formula."""
     y, c, a = problem(m, repeats, seed)
     s = y.std(1, correction=0)[:, None]
     hat = (y - y.mean(1)[:, None]) / s
@@ -35,7 +35,7 @@ def predicted(m, repeats, seed):
 
 
 def curvature(frozen, m, repeats, seed):
-    """Returns d^T (d^2 L / dy^2) d by two derivatives; ``frozen`` treats the standard deviation as constant."""
+    """Returns the curvature along the gradient by autograd; ``frozen`` holds the standard deviation constant."""
     y, c, a = problem(m, repeats, seed)
 
     def loss(y, spread):

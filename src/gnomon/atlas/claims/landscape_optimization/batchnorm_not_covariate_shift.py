@@ -1,4 +1,4 @@
-"""Batch normalization speeds up training even if noise makes the statistics of its activations change more.
+"""Batch normalization speeds up training even if added noise makes its activations' statistics change more.
 
 Normalized activations get noise with a new random mean and size in every step. Their statistics change more than in
 training without normalization, and training is still faster:
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def predicted():
-    """Returns the names of both logarithms and zero, from small to large."""
+    """Returns the names of both log ratios and of zero, from the smallest to the largest."""
     return ("logarithm of losses", "zero", "logarithm of drifts")
 
 
@@ -61,7 +61,7 @@ def losses_and_drifts(normalized, noise, nets, depth, steps, width=32):
 
 
 def ratios(normalized, nets, depth, steps):
-    """Returns log ratios of the losses and of the drifts of the noisy and the plain network."""
+    """Returns log ratios of losses and of drifts, between the noisy normalized and the plain network."""
     plain, noisy = (losses_and_drifts(*kind, nets, depth, steps) for kind in ((False, 0.0), (normalized, 0.6)))
     losses, drifts = ((a / b).log() for a, b in zip(noisy, plain, strict=True))
     return {"logarithm of losses": losses, "zero": torch.zeros(nets), "logarithm of drifts": drifts}

@@ -1,4 +1,4 @@
-"""In a deep ReLU network with batch normalization, squared gradients grow by pi / (pi - 1) per layer at initialization.
+"""In deep ReLU networks with batch norm, squared gradients grow by the factor pi / (pi - 1) per layer at the start.
 
 Backward through ReLU half of the squared gradient remains; the weights (variance 1/width) keep it; and batch
 normalization divides it by the variance over the batch of W relu(z), z ~ N(0, 1), which is 1/2 - 1/(2 pi):
@@ -17,12 +17,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns the logarithm of the factor by which squared gradients grow per layer."""
+    """Returns log(pi / (pi - 1)), the predicted growth of log squared gradients per layer."""
     return math.log(math.pi / (math.pi - 1))
 
 
 def growth(normalize, depth, width, batch, nets):
-    """Returns the mean growth per layer of the log squared gradient, over the layers after the first five."""
+    """Returns the measured growth of log squared gradients per layer, over the layers after the first five."""
     rows = []
     for _ in range(nets):
         h, values = torch.randn(batch, width), []

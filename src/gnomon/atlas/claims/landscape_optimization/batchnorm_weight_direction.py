@@ -1,4 +1,4 @@
-"""Before batch normalization, only the direction of a weight vector matters, not its length.
+"""Before batch normalization, only the direction of a unit's weights matters, not their length.
 
 w^T (x - mean) / sqrt(w^T S w), with S the covariance of x, is unchanged by w -> c w. So the loss L satisfies
 
@@ -24,7 +24,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns L, <grad L, w> = 0 and c grad L(c w) for each factor c, with the gradient by hand."""
+    """Returns the loss L, <grad L, w> = 0, and c grad L at weights c w, for each factor c, with gradients by hand."""
     x, y, w = problem(n, d, seed)
     centered = x - x.mean(0)
     s = centered.T @ centered / n
@@ -36,7 +36,7 @@ def predicted(n, d, seed):
 
 
 def loss_and_gradient(normalize, n, d, seed):
-    """Returns L, <grad L, w> and c grad L for each factor c, by autograd."""
+    """Returns the loss L, <grad L, w>, and c grad L at weights c w, for each factor c, by autograd."""
     x, y, w = problem(n, d, seed)
     rows = []
     for c in SCALE_FACTORS:

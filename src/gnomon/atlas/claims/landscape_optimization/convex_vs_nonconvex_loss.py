@@ -1,4 +1,4 @@
-"""The squared error is convex in the weights of a linear model, but not of a network.
+"""The squared error is convex in the weights of a linear model, but not in the weights of a network.
 
 At the middle of a segment from a to b the loss L of a linear model with inputs X is below the mean of its ends by
 
@@ -27,7 +27,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the gap of each segment for the linear model, then L - mean(y^2) for the network."""
+    """Returns the convexity gap of each segment for the linear model, then the negative gap of a network."""
     x, y, (a, b), w, v = problem(n, d, seed)
     linear = ((a - b) @ x.T).square().sum(1) / (4 * n)
     rest = (y - 0.9 * torch.tanh(0.9 * (x[:, 0] - x[:, 1]))).square().mean() - y.square().mean()
@@ -35,7 +35,7 @@ def predicted(n, d, seed):
 
 
 def gaps(model, n, d, seed):
-    """Returns the mean of the ends minus the middle for each segment, then for two equal networks."""
+    """Returns the loss at the ends (mean) minus the middle for each segment, then between two equal networks."""
     x, y, (a, b), w, v = problem(n, d, seed)
 
     def loss(f):

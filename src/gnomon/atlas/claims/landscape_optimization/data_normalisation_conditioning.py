@@ -21,7 +21,7 @@ def predicted():
 
 
 def counts(standardize, scales, n, seed):
-    """Returns the steps until the excess loss is 1e-6 of the initial one, for each scale of the first input."""
+    """Returns the steps to a millionth of the initial excess loss, for each scale of the first input."""
     rng = np.random.default_rng(seed)
     raw, w, steps = rng.normal(size=(n, 4)), rng.normal(size=4), []
     for s in scales:

@@ -1,4 +1,4 @@
-"""Steps that are too large switch ReLU units off on all data; their gradient is zero, so they never move again.
+"""Too large steps can switch ReLU units off on all data; their gradient is then zero, so they stay dead.
 
 A unit with preactivation z_i < 0 on every sample i has relu'(z_i) = 0, so
 
@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 1 (at least a tenth of the units are dead), then 0 for their gradient and for their later movement."""
+    """Returns 1 (a tenth of the units or more are dead), then 0 for their gradient and for their movement."""
     return [1.0, 0.0, 0.0]
 
 

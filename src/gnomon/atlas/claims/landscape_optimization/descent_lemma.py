@@ -1,4 +1,4 @@
-"""A loss whose gradient has Lipschitz constant L lies below its tangent plane plus L/2 times the squared distance.
+"""A loss whose gradient is L-Lipschitz lies below its tangent plane plus L/2 times the squared distance.
 
 Integrating |grad h(a + t d) - grad h(a)| <= L t |d| over t from 0 to 1, with d = b - a,
 
@@ -27,13 +27,13 @@ def problem(n, d, pairs, seed):
 
 
 def predicted(n, d, pairs, seed):
-    """Returns the Lipschitz constant L of the logistic loss's gradient, for each pair."""
+    """Returns the Lipschitz constant L of the logistic loss's gradient, once for each pair of weights."""
     z = problem(n, d, pairs, seed)[0].numpy()
     return np.full(pairs, np.linalg.norm(z, 2) ** 2 / (4 * n))
 
 
 def curvatures(loss, n, d, pairs, seed):
-    """Returns twice the gap to the tangent plane per squared distance, for each pair, with the gradient by autograd."""
+    """Returns twice the gap between loss and tangent plane per squared distance, for each pair of weights."""
     z, a, b = problem(n, d, pairs, seed)
     a.requires_grad_()
     here = loss(-a @ z.T).mean(1)

@@ -1,4 +1,4 @@
-"""Local entropy, a smoothed loss, prefers a wide valley to a deeper narrow one if it averages far enough.
+"""Local entropy (a smoothed loss) prefers a wide valley to a deeper narrow one if it averages far enough.
 
 Local entropy at x is the logarithm of the integral of exp(-L(x') - g (x - x')^2 / 2) over x', with reach 1/g. For
 distant wells, exp(-L) = sum_k exp(-d_k - (x - c_k)^2 / (2 s_k^2)), it is -d_k + log(s_k / sqrt(s_k^2 + 1/g)) + const at

@@ -1,4 +1,4 @@
-"""On a sparse problem, solutions with less curvature have smaller test error, unless the weights are rescaled.
+"""On a sparse problem, flatter solutions have a smaller test error, unless the weights are rescaled.
 
 f(x) = <u^2 - v^2, x> from u = v = a: descent from a small start finds sparse solutions, from a large one solutions of
 small norm. If all points are fitted the Hessian of the mean squared error has the trace
@@ -19,12 +19,12 @@ INITIAL_SIZES = np.geomspace(0.03, 1.5, 9)[:, None]
 
 
 def predicted():
-    """Returns the thirds of the solutions by the trace of the Hessian, from the smallest test error to the largest."""
+    """Returns the names of three groups of solutions, flat to sharp, from the smallest test error to the largest."""
     return ("flattest", "middle", "sharpest")
 
 
 def errors_by_flatness(extra, sets, n, d, steps, seed):
-    """Returns mean test errors of three solutions each, sorted by trace; adds up to ``extra`` to u^2 and v^2 before."""
+    """Returns mean test errors of solutions sorted by the Hessian's trace; ``extra`` rescales them before."""
     rng, rows = np.random.default_rng(seed), []
     truth = np.r_[np.ones(2), np.zeros(d - 2)]
     for _ in range(sets):

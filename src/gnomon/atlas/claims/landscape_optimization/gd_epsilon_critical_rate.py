@@ -1,4 +1,4 @@
-"""With learning rate 1 / L, the smallest gradient norm of T steps is at most of order T^-1/2.
+"""With learning rate 1 / L, the smallest gradient norm of the first T steps is at most of order T^-1/2.
 
 Each step lowers an L-smooth loss h by at least |grad h|^2 / (2 L), and h cannot fall below its infimum h*, so
 
@@ -23,7 +23,7 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, steps, seed):
-    """Returns the bound after every step, for the robust regression and for the worst curve with L = s = 1."""
+    """Returns the bound on the smallest gradient after every step, for a robust regression and the worst curve."""
     x, y, w = problem(n, d, seed)
     r = x @ w - y
     t = np.arange(1, 2 * steps + 1)

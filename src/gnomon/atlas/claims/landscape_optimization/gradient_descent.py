@@ -1,4 +1,4 @@
-"""On a quadratic, each step of gradient descent shrinks the distance to the minimum by max |1 - lr lambda_i|.
+"""On a quadratic loss with Hessian eigenvalues l, a step multiplies the error by at most max |1 - lr l|.
 
 For h = (1/2) (x - x*)^T H (x - x*) a step is x' - x* = (1 - lr H) (x - x*), so with the eigenvalues lambda_i of H
 
@@ -24,7 +24,7 @@ def problem(d, seed):
 
 
 def predicted(d, steps, seed):
-    """Returns the largest |1 - lr lambda_i|, once for every step."""
+    """Returns the largest |1 - lr l| over the Hessian's eigenvalues l, once for every step."""
     h, _, lr = problem(d, seed)
     return np.full(steps, np.abs(1 - lr * np.linalg.eigvalsh(h)).max())
 

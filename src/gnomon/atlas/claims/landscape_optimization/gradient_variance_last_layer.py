@@ -1,4 +1,4 @@
-"""The squared derivative of a ReLU unit by one of its weights is on average half the mean square of the unit's inputs.
+"""A ReLU unit's squared derivative by one of its weights is on average half the mean square of its inputs.
 
 dF_j / dW_jk = 1[z_j > 0] F_k and dF_j / dB_j = 1[z_j > 0]. The sign of the preactivation z_j flips with row j of the
 weights, independent of the inputs F_k:
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted():
-    """Returns half of E F_k^2 = (n (2/n) E x^2 + E b^2) / 2 = 1.125 for weights, then 1/2 for biases."""
+    """Returns the predicted mean squared derivatives: 1.125 for weights, then 1/2 for biases."""
     return [1.125 / 2, 0.5]
 
 
 def moments(mean, nets, width):
-    """Returns squared derivatives of one unit by its weights and by its bias, for many networks."""
+    """Returns the squared derivatives of one unit by its weights and its bias, for many random networks."""
     x = torch.randn(nets, width, 1)
     w, v = torch.randn(2, nets, width, width) * (2 / width) ** 0.5
     b, c = torch.randn(2, nets, width, 1) / 2 + mean

@@ -1,4 +1,4 @@
-"""The squared derivative of a ReLU unit by a weight two layers back is on average E W^2 E F^2 / 4.
+"""A ReLU unit's squared derivative by a weight two layers back is on average E W^2 E F^2 / 4 (weights W, inputs F).
 
 dF_j / dV_km = 1[z_j > 0] W_jk 1[z_k > 0] F_m. Both signs are symmetric and independent of the squares:
 
@@ -21,7 +21,7 @@ def predicted(widths):
 
 
 def moments(activation, nets, widths):
-    """Returns n times the mean squared derivative of one unit by autograd, for each network and width."""
+    """Returns the width times the mean squared derivative of one unit by autograd, for each network and width."""
     columns = []
     for n in widths:
         x = torch.randn(nets, n, 1)

@@ -1,4 +1,4 @@
-"""Momentum b multiplies a steady step by 1/(1 - b); on a quadratic errors shrink by (sqrt k - 1)/(sqrt k + 1).
+"""Momentum b multiplies steady steps by 1/(1 - b); on a quadratic of condition k errors shrink like 1 - 2/sqrt(k).
 
 x' = x - lr g + b (x - x_before). For a constant gradient g step t is -lr g (1 + b + ... + b^t), so
 
@@ -20,13 +20,13 @@ STEP_COUNT = 1000
 
 
 def predicted(beta, condition):
-    """Returns fifty step lengths for lr = g = 1, then r, the factor by which errors shrink per step."""
+    """Returns fifty step lengths for a constant gradient, then the factor by which errors shrink per step."""
     root = condition**0.5
     return np.r_[(1 - beta ** np.arange(1, 51)) / (1 - beta), (root - 1) / (root + 1)]
 
 
 def run(lr, momentum, curvatures, steps):
-    """Returns the positions of torch's SGD on slopes (curvature 0: the gradient is 1) or parabolas."""
+    """Returns the positions of torch's SGD on a slope (curvature 0, gradient 1) or on parabolas."""
     x = torch.ones(len(curvatures), dtype=torch.float64, requires_grad=True)
     optimizer, places = torch.optim.SGD([x], lr=lr, momentum=momentum), [1.0]
     for _ in range(steps):
@@ -37,7 +37,7 @@ def run(lr, momentum, curvatures, steps):
 
 
 def steps_and_factor(beta, condition, kept):
-    """Returns step lengths on a slope, then the mean factor of errors; ``kept`` multiplies both momenta."""
+    """Returns step lengths on a slope, then the errors' mean factor per step; ``kept`` multiplies momenta."""
     slope = run(1.0, kept * beta, torch.zeros(1, dtype=torch.float64), 50)
     root = condition**0.5
     best, lr = kept * ((root - 1) / (root + 1)) ** 2, 4 / (root + 1) ** 2 if kept else 2 / (condition + 1)

@@ -1,4 +1,4 @@
-"""Second differences of the loss give the Hessian of a network, which is symmetric.
+"""Second differences of a network's loss give its Hessian, which is symmetric.
 
 J(x + t v) = J + t <grad J, v> + (t^2 / 2) v^T H v + ... for weights x and direction v, so
 
@@ -27,14 +27,14 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed):
-    """Returns v^T H v, u^T H v and v^T H u, with products H v by automatic differentiation."""
+    """Returns v^T H v, u^T H v and v^T H u for the Hessian H and two directions, by autograd."""
     loss, place, u, v = problem(n, width, seed)
     hu, hv = (torch.autograd.functional.hvp(loss, place, d)[1] for d in (u, v))
     return torch.stack([v @ hv, u @ hv, v @ hu])
 
 
 def differences(loss, place, u, v):
-    """Returns the same three numbers by differences of the loss."""
+    """Returns v^T H v, u^T H v and v^T H u for the Hessian H, by differences of the loss."""
     t = STEP_LENGTH
     along = (loss(place + t * v) - 2 * loss(place) + loss(place - t * v)) / t**2
     ends = (loss(place + t * (a * u + b * v)) * a * b for a in (1, -1) for b in (1, -1))
@@ -43,12 +43,12 @@ def differences(loss, place, u, v):
 
 
 def observed(n, width, seed):
-    """Uses the smooth loss of the network."""
+    """Returns v^T H v, u^T H v and v^T H u by differences, for the network's smooth loss with Hessian H."""
     return differences(*problem(n, width, seed))
 
 
 def control(n, width, seed):
-    """Adds a kink at the point, so the loss has no second derivative there."""
+    """Returns the three differences for a loss with a kink at the point, which has no second derivative."""
     loss, place, u, v = problem(n, width, seed)
     return differences(lambda w: loss(w) + 0.1 * ((w - place) @ v).abs(), place, u, v)
 

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(s):
-    """Returns s^2 for the Gaussian and for the uniform distribution."""
+    """Returns s^2, the variance of the weights, for the Gaussian and for the uniform distribution."""
     return [s**2, s**2]
 
 

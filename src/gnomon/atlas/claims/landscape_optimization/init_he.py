@@ -1,4 +1,4 @@
-"""Weights of variance 2 / inputs keep the mean square through ReLU layers; variance 1 / inputs halves it in each.
+"""Weights of variance 2 / inputs keep the mean square in ReLU layers; variance 1 / inputs halves it per layer.
 
 A symmetric preactivation z has E relu(z)^2 = E z^2 / 2, so with Var(w) = c / n for n inputs
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(depth):
-    """Returns 1 for each depth and both variances: the mean square divided by (c / 2)^L."""
+    """Returns 1 for each depth and both variances: the mean square divided by its predicted value."""
     return [1.0] * (2 * depth)
 
 
 def sizes(activation, nets, width, depth):
-    """Returns mean squares after each layer, divided by (c / 2)^layer, for variances c / width with c = 2 and 1."""
+    """Returns the mean squares after each layer divided by their predicted values, for both weight variances."""
     columns = []
     for c in (2.0, 1.0):
         x = torch.randn(nets, width, 1, dtype=torch.float64)

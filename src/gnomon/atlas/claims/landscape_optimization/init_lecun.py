@@ -1,4 +1,4 @@
-"""Weights of variance 1 / inputs keep the mean square of a signal through linear layers.
+"""Weights of variance 1 / inputs (LeCun) keep the mean square of a signal through linear layers.
 
 E (W x)_i^2 = n Var(w) mean(x^2), so with Var(w) = 1 / n
 

@@ -1,4 +1,4 @@
-"""A product of orthogonal matrices has only singular values of one, however deep the linear network.
+"""A deep linear network of orthogonal matrices has only singular values of one, at any depth.
 
 |Q_L ... Q_1 x| = |x|, so for the product P
 
@@ -33,7 +33,7 @@ observed = partial(singular_values_of_product, fill=nn.init.orthogonal_)  # torc
 
 
 def control(width, depth):
-    """Uses Gaussian matrices of variance 1 / width."""
+    """Returns the singular values if the matrices are Gaussian with variance 1 / width."""
     return singular_values_of_product(lambda w: nn.init.normal_(w, std=width**-0.5), width, depth)
 
 

@@ -1,4 +1,4 @@
-"""Xavier's variance 2/(n + m) multiplies signals by 2n/(n + m) and gradients by 2m/(n + m), which average to one.
+"""Xavier's variance 2/(n + m) scales squared signals by 2n/(n + m) and gradients by 2m/(n + m), 1 on average.
 
 A layer from n to m features with weight variance v multiplies the mean square of the signal by n v and gradient by m v:
 
@@ -18,12 +18,12 @@ LAYER_SHAPES = ((64, 64), (32, 96), (120, 40))
 
 
 def predicted():
-    """Returns the factors of signal and gradient, for three layer shapes."""
+    """Returns the predicted factors of squared signal and gradient, for three layer shapes."""
     return [2 * side / (n + m) for n, m in LAYER_SHAPES for side in (n, m)]
 
 
 def factors(fill, nets):
-    """Returns the factors of the mean square of a signal and of a gradient, for each network and shape."""
+    """Returns the measured factors of squared signal and gradient, for each network and shape."""
     rows = []
     for _ in range(nets):
         row = []

@@ -1,4 +1,4 @@
-"""Hidden units that start equal stay equal forever, and their layer keeps rank 1.
+"""Hidden units that start with equal weights stay equal forever, so their layer keeps rank 1.
 
 Two units with equal incoming weights W_i and outgoing weights v_i have equal activations and gradients, hence equal
 weights after every step t:
@@ -23,7 +23,7 @@ def predicted():
 
 
 def train(spread, n, width, steps):
-    """Returns the largest difference between units and the rank after descent; ``spread`` scales random weights."""
+    """Returns the largest difference between units and the rank after descent; ``spread`` adds random weights."""
     x, y = torch.randn(n, 3, dtype=torch.float64), torch.randn(n, 1, dtype=torch.float64)
     net = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Tanh(), torch.nn.Linear(width, 1)).double()
     for p in net.parameters():

@@ -1,4 +1,4 @@
-"""Layer normalization normalizes each example separately, by the mean and variance of its own features.
+"""Layer norm normalizes each example by the mean and variance of its own features, independently of others.
 
     y_i = scale (x_i - mean_j x_ij) / sqrt(var_j x_ij + eps) + shift                                     (1)
 
@@ -21,14 +21,14 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the outputs, then 0: a sample does not change if the others are replaced."""
+    """Returns layer norm's outputs by the formula, then 0, the change of an example if the others are replaced."""
     x = problem(n, d, seed)
     y = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     return np.concatenate([y, np.zeros((1, d))])
 
 
 def outputs_and_change(kind, n, d, seed):
-    """Returns the layer's outputs, then the change of the first sample if all others are replaced."""
+    """Returns the layer's outputs, then the change of the first example if all others are replaced."""
     x, layer = torch.from_numpy(problem(n, d, seed)), kind(d, dtype=torch.float64)
     other = torch.cat([x[:1], 3 * torch.randn(n - 1, d, dtype=torch.float64)])
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""On a nonconvex loss, gradient descent makes the gradient vanish but may end at a minimum that is not the lowest.
+"""On a nonconvex loss, gradient descent finds a point of zero gradient, which may not be the lowest minimum.
 
 V(x) = (x^2 - 1)^2 + x / 4 + c, with lowest value 0, has a second minimum x_+ at the largest root of 4 x^3 - 4 x + 1/4 =
 0. Descent from the right ends there:
@@ -28,12 +28,12 @@ def descend(start, steps):
 
 
 def observed(steps, seed):
-    """Starts at the right, near the higher minimum."""
+    """Returns the final gradient and value if descent starts at the right, near the higher minimum."""
     return descend(np.random.default_rng(seed).uniform(0.7, 1.2), steps)
 
 
 def control(steps, seed):
-    """Starts at the left, near the lowest minimum."""
+    """Returns the final gradient and value if descent starts at the left, near the lowest minimum."""
     return descend(np.random.default_rng(seed).uniform(-1.2, -0.7), steps)
 
 

@@ -1,4 +1,4 @@
-"""Some nonconvex losses satisfy the PL inequality: half the squared gradient is at least mu times the height.
+"""Some nonconvex losses satisfy the PL inequality: half the squared gradient is at least mu (loss - minimum).
 
 For h = |A x - b|^2 / 2 with fewer rows than columns, |grad h|^2 = |A^T r|^2 >= sigma_min^2 |r|^2 = 2 sigma_min^2 h:
 
@@ -28,13 +28,13 @@ def problem(n, d, places, seed):
 
 
 def predicted(n, d, places, seed):
-    """Returns the Polyak-Lojasiewicz constant mu of both losses."""
+    """Returns the constant mu of the PL (Polyak-Lojasiewicz) inequality for both losses."""
     a = problem(n, d, places, seed)[0]
     return np.r_[np.full(places, np.linalg.svd(a)[1][-1] ** 2), np.full(2 * places, 0.1755)]
 
 
 def quotients(height, n, d, places, seed):
-    """Returns half the squared gradient over the height, for least squares and for x^2 + height sin(x)^2."""
+    """Returns half the squared gradient divided by (loss - minimum), for least squares and x^2 + height sin(x)^2."""
     a, b, x, line = (torch.from_numpy(v) for v in problem(n, d, places, seed))
     x.requires_grad_(), line.requires_grad_()
     h = (x @ a.T - b).square().sum(1) / 2, line**2 + height * line.sin() ** 2

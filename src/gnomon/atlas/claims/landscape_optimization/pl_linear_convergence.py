@@ -1,4 +1,4 @@
-"""If half the squared gradient is at least mu times the height, descent at rate 1/L shrinks the height by 1 - mu/L.
+"""If half the squared gradient is >= mu (loss - minimum), descent at rate 1/L shrinks loss - minimum by 1 - mu/L.
 
 A step lowers the loss h by at least |grad h|^2 / (2 L) >= (mu / L) (h - h*), so
 
@@ -23,13 +23,13 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, steps, seed):
-    """Returns the factor 1 - mu / L for both losses, for each step."""
+    """Returns the factor 1 - mu / L by which both losses must shrink, for each step."""
     s = np.linalg.svd(problem(n, d, seed)[0])[1] ** 2
     return np.stack([np.full(steps, 1 - s[-1] / s[0]), np.full(steps, 1 - 1 / 32 / 8)])
 
 
 def ratios(power, n, d, steps, seed):
-    """Returns heights after each step divided by heights before, for both losses."""
+    """Returns (loss - minimum) after each step divided by its value before, for both losses."""
     a, b, x = problem(n, d, seed)
     # Residuals r stay below 1/2, so the curvature 3 r^2 of the control's fourth powers is below 1, and L is the same.
     x, place, rows = np.linalg.pinv(a) @ b + 0.5 * x / np.abs(a @ x).max(), 3.0, []

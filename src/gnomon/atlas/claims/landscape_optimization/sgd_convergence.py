@@ -1,4 +1,4 @@
-"""With a constant learning rate, SGD on a quadratic ends in a stationary distribution of known variance.
+"""With a constant learning rate, SGD on a quadratic loss ends in a stationary distribution of known variance.
 
 x' = (1 - lr l) x - lr s xi with curvature l, noise size s and independent xi of variance 1. The stationary variance V =
 (1 - lr l)^2 V + lr^2 s^2 is
@@ -16,7 +16,7 @@ NOISE_STDS = np.array([1.0, 2.0, 0.5, 1.0])
 
 
 def predicted(lr):
-    """Returns the stationary variance along four directions."""
+    """Returns the predicted stationary variance along four eigenvectors of different curvature."""
     return lr * NOISE_STDS**2 / (2 * CURVATURES - lr * CURVATURES**2)
 
 
@@ -30,12 +30,12 @@ def squared_positions(rates, runs, seed):
 
 
 def observed(lr, runs, steps, seed):
-    """Keeps the learning rate constant."""
+    """Returns squared final positions with a constant learning rate."""
     return squared_positions([lr] * steps, runs, seed)
 
 
 def control(lr, runs, steps, seed):
-    """Lets the learning rate decay as 1/t, so the variance goes to zero."""
+    """Returns squared final positions with a learning rate that decays as 1/t, so the variance goes to zero."""
     return squared_positions(lr * 10 / (10 + np.arange(steps)), runs, seed)
 
 

@@ -1,4 +1,4 @@
-"""Each sigmoid layer multiplies a gradient by at most a quarter of the norm of its weights.
+"""Each sigmoid layer multiplies gradients by at most a quarter of its weights' norm, so they vanish with depth.
 
 sigmoid' = s (1 - s) <= 1/4, so the gradient of a loss J by the preactivations z_l falls through L layers at least as
 
@@ -30,7 +30,7 @@ def predicted(nets, width, depth, seed):
 
 
 def ratios(activation, nets, width, depth, seed):
-    """Returns |dJ / dz_1| / |dJ / dz_L| for a random J by autograd, for each network."""
+    """Returns the ratio of first to last layer's gradient by autograd, for each network."""
     rows = []
     for net in problem(nets, width, depth, seed):
         n = len(net[0])

@@ -1,4 +1,4 @@
-"""With skip connections and branches divided by sqrt(depth), gradients keep their size at any depth.
+"""With skip connections and branches divided by sqrt(depth), gradients keep about their size at any depth.
 
 h' = h + W relu(h) / sqrt(L) in each of L layers, with weights of variance 2 / n at width n. Backward, the branch adds 1
 / L to the squared gradient on average and its cross term averages to zero, so
@@ -23,7 +23,7 @@ def predicted(depth):
 
 
 def ratios(skip, nets, width, depth):
-    """Returns squared gradients at the first layer divided by the last layer, by autograd, for many networks."""
+    """Returns the ratio of first to last layer's squared gradients by autograd, for many networks."""
     first = torch.randn(nets, width, 1, dtype=torch.float64, requires_grad=True)
     h = first
     for _ in range(depth):
@@ -35,7 +35,7 @@ def ratios(skip, nets, width, depth):
 
 
 def extrapolated(skip, nets, width, depth):
-    """Returns the ratios without their error of order 1 / width, from two widths."""
+    """Returns the gradient ratios extrapolated to infinite width, from two widths."""
     return 2 * ratios(skip, nets, width, depth) - ratios(skip, nets, width // 2, depth)
 
 

@@ -1,4 +1,4 @@
-"""On a two-layer diagonal model, SGD with batches of one example ends in flatter solutions than full batches.
+"""On a two-layer diagonal model, SGD with one example per batch finds flatter solutions than full batches do.
 
 f(x) = <u^2 - v^2, x> from u = v = a. A step of size r along the slope s multiplies u v by 1 - r^2 s^2, and slopes of
 single samples are larger than their mean. So with the trace of the Hessian at solutions that fit all n points,
@@ -35,7 +35,7 @@ def hessian_trace(batch, rate, sets, n, d, steps, seed):
 
 
 def traces(small, whole, sets, n, d, steps, seed):
-    """Returns the Hessian traces of SGD and of full-batch descent, at these learning rates."""
+    """Returns the Hessian traces after SGD and after full-batch descent, at these learning rates."""
     first, second = hessian_trace(1, small, sets, n, d, steps, seed), hessian_trace(n, whole, sets, n, d, steps, seed)
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 

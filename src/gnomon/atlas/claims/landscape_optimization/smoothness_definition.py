@@ -1,4 +1,4 @@
-"""The gradient of the logistic loss changes by at most L = lambda_max(X^T X) / (4 n) per unit of distance.
+"""Per unit of distance, the logistic loss's gradient changes by at most L = lambda_max(X^T X) / (4 n).
 
 The Hessian is X^T D X / n with D = diag(s (1 - s)) and sigmoids s, s (1 - s) <= 1/4, so its eigenvalues are at most L:
 
@@ -23,20 +23,20 @@ def problem(n, d, pairs, seed):
 
 
 def predicted(n, d, pairs, seed):
-    """Returns the Lipschitz constant L of the gradient, once for each pair."""
+    """Returns the Lipschitz constant L of the gradient, once for each pair of weights."""
     z = problem(n, d, pairs, seed)[0]
     return np.full(pairs, np.linalg.eigvalsh(z.T @ z)[-1] / (4 * n))
 
 
 def observed(n, d, pairs, seed):
-    """Returns |grad h(a) - grad h(b)| / |a - b| of the logistic loss, for each pair."""
+    """Returns the change of the logistic loss's gradient per distance, for each pair of weights."""
     z, a, b = problem(n, d, pairs, seed)
     slope = (1 / (1 + np.exp(b @ z.T)) - 1 / (1 + np.exp(a @ z.T))) @ z / n
     return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)
 
 
 def control(n, d, pairs, seed):
-    """Uses the exponential loss, whose curvature is unbounded."""
+    """Returns the change of the exponential loss's gradient per distance; its curvature is unbounded."""
     z, a, b = problem(n, d, pairs, seed)
     slope = (np.exp(-b @ z.T) - np.exp(-a @ z.T)) @ z / n
     return np.linalg.norm(slope, axis=1) / np.linalg.norm(a - b, axis=1)

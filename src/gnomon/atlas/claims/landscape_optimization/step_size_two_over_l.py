@@ -1,4 +1,4 @@
-"""A gradient step is sure to lower a loss of curvature at most L exactly for learning rates below 2/L.
+"""A gradient step surely lowers a loss of curvature at most L exactly for learning rates below 2/L.
 
 The parabola of curvature L above the loss h, at the end of the step -lr g, gives h' - h <= -lr (1 - lr L / 2) |g|^2, or
 
@@ -28,12 +28,12 @@ def problem(n, d, seed):
 
 
 def predicted(steps):
-    """Returns lr L / 2 for the steps on the loss and for one step on a quadratic, for each learning rate."""
+    """Returns lr L / 2 for the steps on the loss and for one step on a quadratic, for each learning rate lr."""
     return [[rate / 2] * (steps + 1) for rate in LEARNING_RATES]
 
 
 def excess(loss, w, rate, steps):
-    """Returns how much less than lr |gradient|^2 each step of descent lowers the loss, as a share, at one rate."""
+    """Returns for each step the share of the linear decrease lr |gradient|^2 that the loss does not fall."""
     rows = []
     for _ in range(steps):
         w = w.detach().requires_grad_()
@@ -47,7 +47,7 @@ def excess(loss, w, rate, steps):
 
 
 def table(curve, steps, n, d, seed):
-    """Returns the missing share of the decrease on the logistic loss, then for one step on ``curve``, per rate."""
+    """Returns the missing share of the decrease for the logistic loss, then for one step on ``curve``."""
     z = problem(n, d, seed)
     start, one = 3 * torch.randn(d, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     return [

@@ -1,4 +1,4 @@
-"""The signal of a ReLU network grows or falls exponentially with depth, at the rate log(n E W^2 / 2).
+"""A ReLU network's signal grows or falls exponentially with depth, at the rate log(n E W^2 / 2) (width n, weights W).
 
 Without biases the mean square is multiplied by r = n E W^2 / 2 in each layer on average, with width n and weights W, so
 
@@ -19,12 +19,12 @@ VARIANCE_RATIOS = (0.5, 1.0, 2.0)
 
 
 def predicted():
-    """Returns log r for each variance factor r."""
+    """Returns the predicted rate log r for each factor r = n E W^2 / 2 of width n and weights W."""
     return [math.log(r) for r in VARIANCE_RATIOS]
 
 
 def rates(activation, nets, width, depth):
-    """Returns the mean growth of the log squared signal per layer, for each network and factor."""
+    """Returns the measured growth of the log squared signal per layer, for each network and factor r."""
     columns = []
     for r in VARIANCE_RATIOS:
         f = torch.randn(nets, width, 1, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""The mean square of ReLU layers follows E F'^2 = r E F^2 + E B^2 / 2 with r = n E W^2 / 2.
+"""In ReLU networks the mean square obeys a linear recursion: r times the layer before, plus half of E bias^2.
 
 F' = relu(W F + B) at width n with symmetric independent weights W and biases B: E F'^2 = E (W F + B)^2 / 2, so
 
@@ -16,12 +16,12 @@ VARIANCE_RATIOS = (0.8, 1.0, 1.2)
 
 
 def predicted(depth, bias):
-    """Returns the mean squares r^l + (bias^2 / 2) (1 + r + ... + r^(l-1)), for each factor r."""
+    """Returns the mean squares predicted by the recursion after the last layer, for each factor r."""
     return [r**depth + bias**2 / 2 * sum(r**k for k in range(depth)) for r in VARIANCE_RATIOS]
 
 
 def squares(shift, nets, width, depth, bias):
-    """Returns mean squares of the last layer, for each network and factor r; ``shift`` is the mean of the biases."""
+    """Returns measured mean squares of the last layer, for each network and r; ``shift`` is the biases' mean."""
     columns = []
     for r in VARIANCE_RATIOS:
         f = torch.randn(nets, width, 1, dtype=torch.float64)
@@ -36,7 +36,7 @@ observed = partial(squares, shift=0.0)  # Symmetric biases.
 
 
 def control(nets, width, depth, bias):
-    """Gives the biases a positive mean."""
+    """Returns the mean squares if the biases have a positive mean."""
     return squares(bias, nets, width, depth, bias)
 
 

@@ -1,4 +1,4 @@
-"""Averaging T iterates of SGD on a quadratic divides their variance by about T / (2 tau), tau the correlation time.
+"""Averaging T iterates of SGD on a quadratic divides their variance by T / (2 tau), tau the correlation time.
 
 tau = 1 / (lr l) is the number of steps after which the iterates forget, with learning rate lr and curvature l. The
 iterates are x' = r x + noise with r = 1 - lr l, variance V and correlations r^k, so
@@ -24,7 +24,7 @@ def predicted(lr, length):
 
 
 def averages(share, lr, length, runs, seed):
-    """Returns the squared mean of the iterates divided by V; a ``share`` of the noise is common to all steps."""
+    """Returns the squared average of iterates over their variance; a ``share`` of the noise is common to all steps."""
     rng = np.random.default_rng(seed)
     r = 1 - lr * CURVATURES
     x = rng.normal(size=(runs, 3))

@@ -1,4 +1,4 @@
-"""Weight normalization w = c v / |v| removes the part of the gradient along v, so |v| can only grow.
+"""Weight normalization w = c v / |v| removes the gradient along v, so the length |v| can only grow.
 
 With g = dL/dw for a loss L, learning rate lr and P = 1 - v v^T / |v|^2,
 
@@ -15,14 +15,14 @@ LEARNING_RATE = 0.1
 
 
 def problem(n, d, seed):
-    """Returns inputs, targets, v and c."""
+    """Returns inputs, targets, and the weight's direction v and length c."""
     torch.manual_seed(seed)
     x, y = torch.randn(n, d, dtype=torch.float64), torch.randn(n, dtype=torch.float64)
     return x, y, torch.randn(d, dtype=torch.float64), 1.7
 
 
 def predicted(n, d, seed):
-    """Returns dL/dc, dL/dv and |v|^2 after a step, for L = mean (<w, x> - y)^2."""
+    """Returns gradients in c and v, and |v|^2 after a step, by the formulas, for the mean squared error."""
     x, y, v, c = problem(n, d, seed)
     size = v.norm()
     g = 2 * x.T @ (x @ v * c / size - y) / n
@@ -31,7 +31,7 @@ def predicted(n, d, seed):
 
 
 def observed(n, d, seed):
-    """Returns the same numbers for torch's weight_norm."""
+    """Returns gradients in c and v, and |v|^2 after a step, for torch's weight_norm."""
     x, y, v, c = problem(n, d, seed)
     layer = nn.utils.parametrizations.weight_norm(nn.Linear(d, 1, bias=False, dtype=torch.float64))
     scale, direction = layer.parametrizations.weight.original0, layer.parametrizations.weight.original1
@@ -43,7 +43,7 @@ def observed(n, d, seed):
 
 
 def control(n, d, seed):
-    """Uses w = c v, without the division by |v|."""
+    """Returns gradients and |v|^2 after a step for w = c v, without the division by |v|."""
     x, y, v, c = problem(n, d, seed)
     v.requires_grad_()
     scale = torch.tensor(c, dtype=torch.float64, requires_grad=True)

@@ -1,1 +1,1 @@
-"""Robustness claims: how far an input must move before a decision changes, attacks, bounds and defenses."""
+"""Robustness claims: how far an input must move until a decision changes, and attacks, bounds and defenses."""

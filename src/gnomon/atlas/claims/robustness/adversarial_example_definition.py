@@ -1,4 +1,4 @@
-"""The distance from an input to the nearest one that a linear classifier decides differently is margin / dual norm.
+"""A linear classifier's decision changes at a distance of margin / (dual norm of the weights), and no earlier.
 
     min { |e|_p : sign(w (x + e) + b) != sign(w x + b) } = |w x + b| / |w|_q,    1/p + 1/q = 1                (1)
 
@@ -24,14 +24,14 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats, seed):
-    """Returns the margin divided by the dual norm, for the Euclidean and then for the largest-entry norm."""
+    """Returns the distance, margin / dual norm, for the Euclidean norm and then for the largest-entry norm."""
     w, b, x = problem(d, repeats, seed)
     m = (w * x).sum(1) + b
     return np.r_[m / np.linalg.norm(w, axis=1), m / np.abs(w).sum(1)]
 
 
 def smallest_moves(bend, d, repeats, seed):
-    """Returns the smallest moves by a quadratic and a linear program; ``bend`` adds a square to the score."""
+    """Returns the shortest moves that change the decision, by optimization; ``bend`` adds a square to the score."""
     w, b, x = problem(d, repeats, seed)
     round_, flat = [], []
     for i in range(repeats):

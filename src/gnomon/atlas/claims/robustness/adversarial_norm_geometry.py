@@ -1,4 +1,4 @@
-"""With a limit on the largest change, the best attack on a linear score changes all entries; on the sum, only one.
+"""The best attack on a linear score changes all entries if the largest change is limited, one if the sum is.
 
     argmin w e over |e|_inf <= eps is -eps sign(w);    over |e|_1 <= eps it is -eps sign(w_k) e_k, |w_k| largest   (1)
 
@@ -20,12 +20,12 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats):
-    """Returns the number of changed entries: all d for the largest-entry norm, then 1 for the sum norm."""
+    """Returns the number of changed entries: all d for a limit on the largest entry, then 1 for one on the sum."""
     return np.r_[np.full(repeats, d), np.ones(repeats)]
 
 
 def supports(limit, d, repeats, seed):
-    """Returns the numbers of entries that the optimal moves of two linear programs change, with entries up to limit."""
+    """Returns how many entries the optimal moves change, by linear programs with entries of at most ``limit``."""
     wide, narrow, weights = [], [], problem(d, repeats, seed)
     for row in weights:
         wide.append(np.sum(np.abs(linprog(row, bounds=[(-1, 1)] * d).x) > 1e-9))

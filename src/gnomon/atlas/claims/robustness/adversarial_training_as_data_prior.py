@@ -1,4 +1,4 @@
-"""Adversarial training makes the gradient of the loss with respect to the input image smoother.
+"""Adversarial training makes the loss gradient with respect to the input image smoother.
 
     TV(dl / dx, trained against attacks) < TV(dl / dx, trained plainly),    TV of the gradient over its length     (1)
 
@@ -24,7 +24,7 @@ def losses(weights, x, y):
 
 
 def train(eps, width, x, y):
-    """Trains one network for each split on inputs moved by eps times the sign of the gradient."""
+    """Returns networks trained on inputs that are moved by eps times the sign of the loss gradient."""
     shapes = ((64, width, 64), (1, width, 64), (width, 10, width), (1, 10, width))  # per tensor: rows, columns, fan_in
     weights = [(2 * torch.rand(len(x), a, b) - 1) / inputs**0.5 for a, b, inputs in shapes]
     optimizer = torch.optim.Adam([w.requires_grad_() for w in weights], 0.01)
@@ -46,12 +46,12 @@ def variation(weights, x, y):
 
 
 def predicted():
-    """Returns the names of both trainings, the one with the smoother gradient first."""
+    """Returns the names of both kinds of training, the one with the smoother input gradient first."""
     return ("against attacks", "plain")
 
 
 def variations_of_both(eps, width, networks, seed):
-    """Returns the total variations of both kinds of network, from the same start."""
+    """Returns the total variations of the input gradient with and without adversarial training, from the same start."""
     splits = [digits(300, 200, seed=seed + i) for i in range(networks)]
     parts = ("x", "y", "x_test", "y_test")
     x, y, x_test, y_test = (torch.stack([getattr(split, part) for split in splits]) for part in parts)
@@ -66,7 +66,7 @@ observed = variations_of_both  # The tested networks are trained on adversarial 
 
 
 def control(eps, width, networks, seed):
-    """Moves the training inputs in the helpful direction, to a smaller loss."""
+    """Returns the variations if training inputs are moved in the helpful direction, to a smaller loss."""
     return variations_of_both(-eps, width, networks, seed)
 
 

@@ -1,4 +1,4 @@
-"""The shortest move that makes two affine scores equal points along the difference of their weights.
+"""The shortest move that makes two linear scores equal points along the difference of their weights.
 
     e = (f_1(x) - f_2(x)) / |w_2 - w_1|^2 (w_2 - w_1)                                                         (1)
 
@@ -19,7 +19,7 @@ def problem(d, repeats, seed):
 
 
 def predicted(d, repeats, seed):
-    """Returns the shortest move for each repetition."""
+    """Returns the shortest move that makes both scores equal, by the formula."""
     w, b, x = problem(d, repeats, seed)
     f = np.einsum("rkd,rd->rk", w, x) + b
     way = w[:, 1] - w[:, 0]

@@ -1,4 +1,4 @@
-"""The distance to the nearest other class of an affine classifier is the smallest score gap / weight difference.
+"""A linear classifier's distance to the nearest other class is the smallest (score gap) / |weight difference|.
 
     r = min over j != i of (f_i(x) - f_j(x)) / |w_i - w_j|                                                    (1)
 
@@ -32,7 +32,7 @@ def predicted(d, classes, n, seed):
 
 
 def distance(bounds, d, classes, n, seed):
-    """Returns the smallest distance that a DeepFool attack finds, for each input."""
+    """Returns the smallest distance at which a DeepFool attack changes the decision, for each input."""
     net, x, y = problem(d, classes, n, seed)
     return minimal_distance(net, (x, y), norm="2", bounds=bounds, method=DeepFool(overshoot=0.0)).above
 

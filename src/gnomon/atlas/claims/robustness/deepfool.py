@@ -1,4 +1,4 @@
-"""The DeepFool attack finds closer adversarial examples of a trained network than a single step along the gradient.
+"""DeepFool finds closer adversarial examples of a trained network than the best single step along the gradient.
 
     mean distance of DeepFool  <=  mean distance of the best single step along the gradient                   (1)
 
@@ -36,7 +36,7 @@ def predicted():
 
 
 def one_step(net, x, y):
-    """Returns the shortest step along the gradient that changes the decision, from a grid; 4 if none does."""
+    """Returns the shortest step along the gradient that changes each decision, from a grid; 4 if none does."""
     leaf = x.clone().requires_grad_()
     (g,) = torch.autograd.grad(nn.functional.cross_entropy(net(leaf), y, reduction="sum"), leaf)
     g = g / g.flatten(1).norm(dim=1)[:, None, None, None]

@@ -1,4 +1,4 @@
-"""One step of eps along the signs of the gradient lowers the margin of a linear score with weights w by eps |w|_1.
+"""A step of eps along the gradient's signs (FGSM) lowers a linear margin by eps times the weights' l1 norm.
 
     m(x - eps sign(w)) = m(x) - eps |w|_1                                                                     (1)
 
@@ -24,7 +24,7 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, eps, seed):
-    """Returns eps |w|_1 for each input."""
+    """Returns the decrease of the margin, eps times the l1 norm of the weights, for each input."""
     return np.full(n, eps * problem(d, n, seed)[0].abs().sum())
 
 

@@ -1,4 +1,4 @@
-"""Changing all entries by eps moves a linear score by about sqrt(2 d / pi) times a move of length eps, in d dimensions.
+"""In d dimensions, eps in every entry moves a linear score sqrt(2 d / pi) times as far as a step of length eps.
 
     E |w|_1 / E |w|_2 -> sqrt(2 d / pi),     w of independent normal entries                                  (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(sizes):
-    """Returns sqrt(2 / pi), the ratio divided by sqrt(d), for each dimension."""
+    """Returns sqrt(2 / pi), the ratio of both moves divided by sqrt(d), for each dimension d."""
     return [(2 / np.pi) ** 0.5] * len(sizes)
 
 
 def ratios(draw, sizes, repeats, seed):
-    """Returns |w|_1 / |w|_2 divided by sqrt(d), for each dimension."""
+    """Returns the ratio of both moves, |w|_1 / |w|_2, divided by sqrt(d), for each dimension d."""
     rng = np.random.default_rng(seed)
     rows = []
     for d in sizes:

@@ -1,4 +1,4 @@
-"""The Lipschitz constant of a two-layer ReLU network with weights A, B is at most (|B A| + |B| |A|) / 2.
+"""A ReLU network with two weight matrices A, B has a Lipschitz constant of at most (|B A| + |B| |A|) / 2.
 
 A and B are the weights. The constant is at most the largest |B D A| over the 2^m diagonal matrices D of zeros and ones,
 with m hidden units, and
@@ -24,14 +24,14 @@ def problem(m, repeats, seed):
 
 
 def predicted(m, repeats, seed):
-    """Returns (|B A| + |B| |A|) / 2, then the product of norms |B| |A|, for each repetition."""
+    """Returns the bound (|B A| + |B| |A|) / 2, then the simpler bound |B| |A|, for each repetition."""
     a, b = problem(m, repeats, seed)
     size = [np.linalg.svd(x, compute_uv=False)[:, 0] for x in (b @ a, a, b)]
     return np.r_[(size[0] + size[1] * size[2]) / 2, size[1] * size[2]]
 
 
 def largest_norms(values, m, repeats, seed):
-    """Returns the largest norm |B D A| over all activation patterns, once for each bound."""
+    """Returns the largest norm |B D A| over all activation patterns D, once for each bound."""
     a, b = problem(m, repeats, seed)
     found = [max(np.linalg.norm(bi * np.array(p) @ ai, 2) for p in itertools.product(values, repeat=m))
              for ai, bi in zip(a, b, strict=True)]  # fmt: skip

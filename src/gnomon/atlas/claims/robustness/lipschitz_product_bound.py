@@ -1,4 +1,4 @@
-"""With 1-Lipschitz activations, a network stretches differences at most by the product of its layers' operator norms.
+"""A network with activations of slope at most 1 stretches distances at most by the product of its weight norms.
 
     |f(x) - f(z)| <= |W_L| ... |W_1| |x - z|                                                                  (1)
 
@@ -23,7 +23,7 @@ def problem(positive, width, depth, pairs, seed):
 
 
 def predicted(width, depth, pairs, seed):
-    """Returns the product of operator norms for each pair, for weights of both signs, then for positive ones."""
+    """Returns the product of the weights' operator norms per pair of inputs: mixed signs, then positive weights."""
     found = []
     for positive in (False, True):
         weights = problem(positive, width, depth, pairs, seed)[0]
@@ -32,7 +32,7 @@ def predicted(width, depth, pairs, seed):
 
 
 def stretch(activation, width, depth, pairs, seed):
-    """Returns |f(x) - f(z)| / |x - z| for each pair, for weights of both signs, then for positive ones."""
+    """Returns |f(x) - f(z)| / |x - z| for each pair of inputs: weights of mixed signs, then positive weights."""
     found = []
     for positive in (False, True):
         weights, x, z = problem(positive, width, depth, pairs, seed)

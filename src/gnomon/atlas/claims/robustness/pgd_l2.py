@@ -1,4 +1,4 @@
-"""Projected gradient ascent in a Euclidean ball ends at eps g / |g| for a linear loss with gradient g.
+"""On a linear loss, projected gradient ascent in a Euclidean ball ends on its border, in gradient direction.
 
     e <- P(e + a g)                                                                                           (1)
 
@@ -59,7 +59,7 @@ def moves_of_attack(bend, d, eps, seed):
 
 
 class RaisedFirstScore(torch.nn.Module):
-    """Raises the first score by 10."""
+    """A layer that adds 10 to the first of two scores."""
 
     def forward(self, f):  # noqa: D102
         return f + torch.tensor([100.0, 0.0], dtype=f.dtype) * 0.1

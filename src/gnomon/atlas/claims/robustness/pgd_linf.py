@@ -1,4 +1,4 @@
-"""On a linear score, projected ascent with clipped entries reaches eps sign(w); with rescaling it does not.
+"""On a linear score, projected ascent reaches the best move eps sign(w) with clipped, not with rescaled entries.
 
     e <- clip(e + a sign(g), -eps, eps)                                                                       (1)
 
@@ -25,7 +25,7 @@ def predicted(d, eps, seed):
 
 
 def ascend(project, d, eps, step, seed):
-    """Returns the move after ceil(2 eps / step) steps from a start inside the box."""
+    """Returns the attack's move after ceil(2 eps / step) steps from a start inside the box, with this projection."""
     w, e = problem(d, seed)
     for _ in range(int(np.ceil(2 * eps / step))):
         e = project(e + step * np.sign(w), eps)

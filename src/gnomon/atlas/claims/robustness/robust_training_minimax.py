@@ -1,4 +1,4 @@
-"""The worst loss of a linear classifier within eps is its loss at the margin minus eps times the dual norm.
+"""A linear classifier's worst loss within eps is its loss at a margin smaller by eps times the dual norm.
 
     max over |e|_p <= eps of l(y (w (x + e) + b)) = l(y (w x + b) - eps |w|_q),     l falling, 1/p + 1/q = 1        (1)
 
@@ -20,14 +20,14 @@ def problem(d, n, seed):
 
 
 def predicted(d, n, eps, seed):
-    """Returns the worst logistic loss within eps, in the largest-entry and the Euclidean norm."""
+    """Returns the worst logistic loss within eps, for the largest-entry norm and the Euclidean norm."""
     w, b, x, y = problem(d, n, seed)
     m = y * (x @ w + b)
     return np.r_[np.log1p(np.exp(-m + eps * np.abs(w).sum())), np.log1p(np.exp(-m + eps * np.linalg.norm(w)))]
 
 
 def worst_losses(loss, d, n, eps, steps, seed):
-    """Returns the largest loss that projected ascent finds, for each example and norm."""
+    """Returns the largest loss that projected gradient ascent finds, for each example and norm."""
     w, b, x, y = problem(d, n, seed)
     rows = []
     for euclidean in (False, True):

@@ -1,4 +1,4 @@
-"""One perturbation changes at least three times as many decisions on new digits as random noise of its size.
+"""A single perturbation changes at least three times as many decisions on new digits as random noise of its size.
 
     P(f(x + v) != f(x)) >= 3 P(f(x + n) != f(x)),      |v|_inf = |n|_inf = eps                                (1)
 

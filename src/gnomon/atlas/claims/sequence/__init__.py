@@ -1,1 +1,1 @@
-"""Sequence claims: recurrent networks, gates, attention, and which positions each can use."""
+"""Claims about networks on sequences: recurrent networks, gates, attention, and which positions each can use."""

@@ -1,4 +1,4 @@
-"""Self-attention without positions is permutation equivariant: its outputs permute with its inputs.
+"""Self-attention without position encodings is permutation equivariant: its outputs permute with its inputs.
 
     f(P X) = P f(X)                                                                                           (1)
 
@@ -19,7 +19,7 @@ def predicted():
 
 
 def difference(place, times, size, seed):
-    """Returns the largest difference between f(P X) and P f(X); ``place`` scales added positions."""
+    """Returns the largest difference of attention to permuted inputs and permuted outputs; ``place`` adds positions."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerEncoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, order, cycle = torch.randn(1, times, size).double(), torch.arange(times), torch.randperm(times)

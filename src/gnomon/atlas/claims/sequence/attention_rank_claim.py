@@ -1,4 +1,4 @@
-"""The logits of attention have rank d, the size of the keys, but after the softmax the weights have full rank.
+"""Before the softmax, attention scores have rank d, the size of the keys; after the softmax they have full rank.
 
     rank(Q K^T) = d,    rank(softmax(Q K^T)) = T   for almost all Q, K                                        (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, size):
-    """Returns the ranks of logits and of weights."""
+    """Returns the ranks of the attention scores before and after the softmax."""
     return np.array([float(size), float(times)])
 
 
 def ranks(softmax, times, size, seed):
-    """Returns the ranks of logits and of weights; without softmax, weights are logits divided by their sums."""
+    """Returns the ranks of scores before and after normalization; without softmax, scores are divided by their sums."""
     q, k = 2 * np.random.default_rng(seed).normal(size=(2, times, size))
     logits = q @ k.T
     weights = np.exp(logits) if softmax else logits

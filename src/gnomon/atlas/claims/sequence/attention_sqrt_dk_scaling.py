@@ -1,4 +1,4 @@
-"""The inner product of two standard normal vectors of size d has variance d, so divided by sqrt(d) it has variance 1.
+"""The inner product of two standard normal vectors of size d has variance d; divided by sqrt(d) it has variance 1.
 
     Var(q.k / sqrt(d)) = 1                                                                                    (1)
 

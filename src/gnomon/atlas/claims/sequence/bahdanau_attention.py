@@ -1,4 +1,4 @@
-"""Additive attention that learns to reverse a sequence puts its largest weight on the input at the mirrored position.
+"""Attention that is trained to reverse a sequence puts its largest weight on the input at the mirrored position.
 
     a_ij = softmax_j(v.tanh(W q_i + U k_j)),   c_i = sum_j a_ij z_j,    argmax_j a_ij = T - 1 - i             (1)
 
@@ -20,7 +20,7 @@ def predicted():
 
 
 def aligned_share(places, length, steps, seed):
-    """Returns the share of aligned outputs after training to write a sequence of letters backwards."""
+    """Returns the share of outputs with their largest weight at the mirrored input, after training on letters."""
     torch.manual_seed(seed)
     p = sinusoidal_positions(length, 16)
     embed, read = nn.Embedding(8, 16), nn.Linear(16, 8)
@@ -38,12 +38,12 @@ def aligned_share(places, length, steps, seed):
 
 
 def observed(length, steps, seed):
-    """Gives the keys their positions."""
+    """Returns the share of aligned outputs if the attention keys contain their positions."""
     return np.float64(aligned_share(1.0, length, steps, seed))
 
 
 def control(length, steps, seed):
-    """Gives the keys no positions."""
+    """Returns the share of aligned outputs if the attention keys contain no positions."""
     return np.float64(aligned_share(0.0, length, steps, seed))
 
 

@@ -1,4 +1,4 @@
-"""Pretraining lets fine-tuned heads label the sequence, each token, and an answer's span, also for unlabeled words.
+"""After masked-token pretraining, fine-tuned heads classify sequences, tokens and answer spans, also of new words.
 
     W_c x_0,   W_t x_i,   softmax_i(w_s.x_i) and softmax_i(w_e.x_i):   each right in at least 85 %            (1)
 

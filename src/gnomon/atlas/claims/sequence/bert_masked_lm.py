@@ -1,4 +1,4 @@
-"""BERT hides 15 % of the tokens; a hidden token is easier to predict from both neighbors than from the past alone.
+"""BERT hides 15 % of the tokens; a hidden token is easier to predict from both neighbors than from the past.
 
     0.15 x (0.8, 0.1, 0.1) of the tokens are masked, replaced at random, and kept,
     H(x_t | x_{t-1}) - H(x_t | x_{t-1}, x_{t+1}) = sum_ijk r_i P_ij P_jk log(P_jk / (P^2)_ik)                 (1)
@@ -25,7 +25,7 @@ def problem(seed):
 
 
 def predicted(seed):
-    """Returns the three shares of hidden tokens, then the gap of the entropies."""
+    """Returns the three shares of hidden tokens, then the entropy given the past minus that given both neighbors."""
     p = problem(seed)
     rest = np.linalg.matrix_power(p, 1000)[0]
     paths = rest[:, None, None] * p[:, :, None] * p
@@ -33,7 +33,7 @@ def predicted(seed):
 
 
 def shares_and_gap(follow, length, repeats, seed):
-    """Returns the shares of hidden tokens, then the loss by the past minus the loss by both neighbors, from counts."""
+    """Returns the shares of hidden tokens, then the loss from the past minus the loss from both neighbors."""
     rng, p, rows = np.random.default_rng([seed, 1]), problem(seed), []
     for i in range(repeats):
         x = np.empty((length, 200), int)  # 200 texts of tokens; the first 160 are used for counting

@@ -1,4 +1,4 @@
-"""A head on the first token learns whether two sentences belong together, if related sentences share a topic.
+"""A classifier on the first token learns whether two sentences belong together, if related ones share a topic.
 
     [CLS] a [SEP] b:   accuracy of a head on [CLS] >= 0.9 if sentences    that follow each other share a topic (1)
 
@@ -45,7 +45,7 @@ class SentencePairEncoder(nn.Module):
         self.head = nn.Linear(width, 2)
 
     def forward(self, tokens):
-        """Returns the logits of the two answers."""
+        """Returns the logits of the two answers, "follows" and "does not follow"."""
         x = self.embed(tokens) + self.places
         for layer in self.layers:
             x = layer(x)

@@ -20,7 +20,7 @@ def predicted(times):
 
 
 def dependence(both, times, seed):
-    """Returns 1 if an output changes with an input, else 0, for each pair of positions."""
+    """Returns 1 if an output changes with an input, else 0, for each pair of time steps."""
     torch.manual_seed(seed)
     rnn = torch.nn.RNN(2, 6, batch_first=True, bidirectional=both)
     return (np.array(causality(rnn, torch.randn(3, times, 2)).dependence) > 0).astype(float)

@@ -1,4 +1,4 @@
-"""The gradient of the recurrent matrix is a sum over time of products of activation slopes and matrices.
+"""The gradient with respect to a recurrent matrix is a sum over time of products of activation slopes and matrices.
 
     dL/dz_t = sum over i >= t of dl_i/dz_i  prod over t < j <= i of diag(phi_j) U,  phi_j the slopes of step j    (1)
 
@@ -21,7 +21,7 @@ def problem(times, seed):
 
 
 def predicted(times, seed):
-    """Returns the gradient of the recurrent matrix by automatic differentiation."""
+    """Returns the gradient with respect to the recurrent matrix, by automatic differentiation."""
     u, x, weights = (torch.from_numpy(a) for a in problem(times, seed))
     u.requires_grad_()
     z, loss = torch.zeros(4, dtype=torch.float64), torch.zeros((), dtype=torch.float64)
@@ -32,7 +32,7 @@ def predicted(times, seed):
 
 
 def by_products(steps, times, seed):
-    """Returns the gradient of the recurrent matrix, from products over at most ``steps`` steps."""
+    """Returns the gradient with respect to the recurrent matrix, from products over at most ``steps`` time steps."""
     u, x, weights = problem(times, seed)
     z = [np.zeros(4)]
     for t in range(times):
@@ -50,7 +50,7 @@ def by_products(steps, times, seed):
 
 
 def observed(times, seed):
-    """Includes all products, back to the first step."""
+    """Returns the gradient of the recurrent matrix from all products, back to the first time step."""
     return by_products(times, times, seed)
 
 

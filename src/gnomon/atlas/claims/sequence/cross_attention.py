@@ -1,4 +1,4 @@
-"""Attention from one sequence to another does not depend on the order of the other sequence.
+"""Attention from sequence A to sequence B does not depend on the order of B.
 
     y(A, P B) = y(A, B)   for every permutation P                                                             (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 0, the predicted difference between both outputs."""
+    """Returns 0, the difference between attention to a sequence and to its reverse."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""A recurrent layer applies the same map of input and state at every step.
+"""A recurrent layer applies the same function of input and state at every time step.
 
     z_t = tanh(U z_{t-1} + V x_t),    z_0 = 0                                                                 (1)
 
@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(decay, times, seed):
-    """Returns the states in a loop; the recurrent matrix shrinks by ``decay`` at every step."""
+    """Returns the states computed in a loop; the recurrent matrix shrinks by the factor ``decay`` at every step."""
     layer, z, found = net(seed), np.zeros(5), []
     u, v = (w.detach().numpy() for w in (layer.weight_hh_l0, layer.weight_ih_l0))
     for t, x in enumerate(inputs(times, seed)):
@@ -35,7 +35,7 @@ def states(decay, times, seed):
 
 
 def predicted(times, seed):
-    """Returns the states of PyTorch's layer."""
+    """Returns the states that PyTorch's recurrent layer computes."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 

@@ -1,4 +1,4 @@
-"""A state under a constant gate g keeps g^t of its value after t steps.
+"""A recurrent state with a constant forget gate g keeps the share g^t of its value after t steps.
 
     z_t = g z_{t-1}  =>  z_t = g^t z_0                                                                        (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times, gate):
-    """Returns the remaining memory g^t after each step."""
+    """Returns the remaining share g^t of the state after each step t."""
     return gate ** np.arange(1, times + 1)
 
 

@@ -1,4 +1,4 @@
-"""A GRU's state is a gated mean of its past and a candidate; PyTorch applies the reset gate after the matrix.
+"""A GRU's new state is a gated mean of its old state and a candidate; PyTorch's reset gate follows the matrix.
 
     h' = (1 - z) n + z h,   n = tanh(W x + b + r (U h + b')),   |h'| <= max(|h|, 1)                           (1)
 
@@ -26,7 +26,7 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """Returns the new state of PyTorch's cell."""
+    """Returns the new state that PyTorch's GRU cell computes."""
     x, h = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     with torch.no_grad():
         return net(units, seed)(x, h)[0].numpy()

@@ -1,4 +1,4 @@
-"""A recurrence whose gates do not depend on the state is linear in it, so a scan computes all states in parallel.
+"""A recurrence whose gates do not depend on the state is linear, so a parallel scan can compute all states.
 
     z_t = s_t z_{t-1} + (1 - s_t) (V x_t),    s_t = sigmoid(G x_t)                                            (1)
 

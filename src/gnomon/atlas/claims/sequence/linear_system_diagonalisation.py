@@ -1,4 +1,4 @@
-"""In the basis of its eigenvectors, the coordinates of a linear recurrence do not influence each other.
+"""In the eigenvector basis of its matrix, the coordinates of a linear recurrence evolve independently.
 
     z' = A z + B x,  A = P L P^-1,  s = P^-1 z:   s' = L s + P^-1 B x                                         (1)
 
@@ -20,7 +20,7 @@ def problem(defect, times, seed):
 
 
 def states(a, x):
-    """Returns the states computed step by step."""
+    """Returns the states of the linear recurrence with matrix a and inputs x, computed step by step."""
     z, found = np.zeros(6), []
     for row in x:
         z = a @ z + row
@@ -29,12 +29,12 @@ def states(a, x):
 
 
 def predicted(times, seed):
-    """Returns 0, the predicted difference between both systems."""
+    """Returns 0, the difference between states computed with and without eigenvectors."""
     return 0.0
 
 
 def difference(defect, times, seed):
-    """Returns the largest difference between states by eigenvectors and states computed step by step."""
+    """Returns the largest difference between states computed by eigenvectors and states computed step by step."""
     a, x = problem(defect, times, seed)
     values, p = np.linalg.eig(a)
     s, found = np.zeros(6, dtype=complex), []

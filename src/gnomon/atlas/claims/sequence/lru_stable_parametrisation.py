@@ -1,4 +1,4 @@
-"""Eigenvalues written as exp(-exp(nu) + i phi) stay inside the unit circle for all values of nu and phi.
+"""The eigenvalues of a linear recurrent unit, exp(-exp(nu) + i phi), have absolute value below 1 for all nu, phi.
 
     |lambda| = exp(-exp(nu)) < 1   for every real nu                                                          (1)
 Reference: [orvieto2023resurrecting].
@@ -29,7 +29,7 @@ def observed(updates, seed):
 
 
 def control(updates, seed):
-    """Updates the eigenvalues directly, so they leave the unit circle."""
+    """Returns the largest absolute eigenvalue if the eigenvalues are updated directly, so they can exceed 1."""
     rng = np.random.default_rng(seed)
     value = rng.uniform(-0.9, 0.9, 6)
     found = []

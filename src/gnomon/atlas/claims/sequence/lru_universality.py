@@ -1,4 +1,4 @@
-"""A linear recurrence with a nonlinear readout can approximate a nonlinear filter whose memory fades.
+"""A linear recurrence with a nonlinear readout can approximate a nonlinear filter with fading memory.
 
     y_t = MLP(Re(G z_t)),   z_t = L z_{t-1} + B x_t:    R^2 >= 0.95 on a filter of second order               (1)
 
@@ -21,7 +21,7 @@ def predicted():
 
 
 def data(times, seed):
-    """Returns noise, and the product of two leaky averages of this noise."""
+    """Returns white noise, and the target: the product of two leaky averages of this noise."""
     x = np.random.default_rng(seed).normal(size=times)
     slow, fast = np.zeros(times), np.zeros(times)
     for t in range(1, times):
@@ -30,7 +30,7 @@ def data(times, seed):
 
 
 def explained_share(features, times, units, seed):
-    """Returns R^2 on the second half of the data for a readout fitted to the first half."""
+    """Returns the explained variance R^2 on the second half of the data, for a readout fitted to the first half."""
     x, y = data(times, seed)
     rng = np.random.default_rng(seed + 1)
     poles = rng.uniform(0.2, 0.9, size=units) * np.exp(1j * rng.uniform(-1, 1, size=units))
@@ -44,7 +44,7 @@ def explained_share(features, times, units, seed):
 
 
 def hidden_features(z, rng):
-    """Returns a constant, the states, and a hidden layer with random weights."""
+    """Returns the readout's features: a constant, the states, and a hidden layer with random weights."""
     w = 0.2 * rng.normal(size=(z.shape[1], 400)) / z.shape[1] ** 0.5
     return np.concatenate([np.ones((len(z), 1)), z, np.tanh(z @ w + rng.normal(size=400))], 1)
 

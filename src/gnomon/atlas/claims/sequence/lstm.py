@@ -1,4 +1,4 @@
-"""An LSTM cell is its past times the forget gate plus a candidate times the input gate.
+"""An LSTM's cell is its old value times the forget gate plus a candidate times the input gate.
 
     c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')                                        (1)
     dc_T / dc_0 along the cells alone = product over t of sigmoid(f_t)                                        (2)
@@ -29,7 +29,7 @@ def inputs(units, seed):
 
 
 def predicted(units, seed):
-    """Returns state and cell after five steps of PyTorch's cell, then the gradient by autograd."""
+    """Returns state and cell after five steps of PyTorch's LSTM cell, then the gradient of the cell by autograd."""
     x, h, c = (torch.from_numpy(a)[None] for a in inputs(units, seed))
     layer, start = net(units, seed), c.requires_grad_()
     for _ in range(5):
@@ -39,7 +39,7 @@ def predicted(units, seed):
 
 
 def cell(order, units, seed):
-    """Returns state and cell after five LSTM steps with this order of gates, then the product of the forget gates."""
+    """Returns state and cell after five LSTM steps with the given order of gates, then the product of forget gates."""
     layer, (x, h, c) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     path = np.ones(units)

@@ -1,4 +1,4 @@
-"""With open forget gates, gradients reach further back through an LSTM than through an Elman network.
+"""With open forget gates, gradients reach further back in time through an LSTM than through an Elman network.
 
     s(lag) = |dy_T / dx_{T-lag}| ~ exp(-lag / length):   length of the Elman network < length of the LSTM     (1)
 
@@ -22,7 +22,7 @@ def predicted():
 
 
 class Last(nn.Module):
-    """Returns the last state of a recurrent layer."""
+    """Runs a recurrent layer and keeps only its states, without the tuple that torch returns."""
 
     def __init__(self, cell):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Multi-head attention concatenates attention on blocks of queries, keys and values, and maps the result linearly.
+"""Multi-head attention runs attention on blocks of the channels, concatenates the results, and maps them linearly.
 
     y = W_o [A_1 V_1, ..., A_h V_h],    4 d^2 weights                                                         (1)
 
@@ -26,14 +26,14 @@ def inputs(times, size, seed):
 
 
 def predicted(times, size, heads, seed):
-    """Returns the output of PyTorch's module."""
+    """Returns the output of PyTorch's multi-head attention module."""
     x = torch.from_numpy(inputs(times, size, seed))[None]
     with torch.no_grad():
         return net(size, heads, seed)(x, x, x)[0][0].numpy()
 
 
 def by_heads(stride, times, size, heads, seed):
-    """Returns the output, head by head; with ``stride`` the channels of a head are interleaved."""
+    """Returns the attention output computed head by head; ``stride`` interleaves the channels of the heads."""
     m, x = net(size, heads, seed), inputs(times, size, seed)
     q, k, v = (x @ w.T for w in m.in_proj_weight.detach().numpy().reshape(3, size, size))
     found = np.zeros((times, size))

@@ -28,7 +28,7 @@ def predicted(times, seed):
 
 
 def combine_steps(bend, times, seed):
-    """Returns the state by combining neighbors, and counts the rounds; ``bend`` makes steps nonlinear."""
+    """Returns the final state by combining neighboring steps, and the rounds; ``bend`` makes steps nonlinear."""
     steps, rounds = list(zip(*problem(times, seed), strict=True)), 0
     while len(steps) > 1:
         pairs = [(p[0] * q[0], q[0] * p[1] + q[1]) for p, q in zip(steps[::2], steps[1::2], strict=False)]

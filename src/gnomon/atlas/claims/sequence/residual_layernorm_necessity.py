@@ -1,4 +1,4 @@
-"""With skip connections and layer norm, first and last layers of a transformer have gradients of similar size.
+"""With skip connections and layer norm, a transformer's first and last layers have gradients of similar size.
 
     1/3 <= |gradient of the first feed-forward layer| / |gradient of the last one| <= 3   at 12 layers         (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted():
-    """Returns log 3, the upper bound on |log ratio| of the gradients."""
+    """Returns log 3, the largest allowed |log| of the ratio of both layers' gradients."""
     return float(np.log(3.0))
 
 
 def log_ratio(kept, depth, width, seed):
-    """Returns |log| of the ratio at initialization, with the mean over tokens as output."""
+    """Returns |log| of the ratio of first to last layer's gradient at initialization; output is the mean token."""
     torch.manual_seed(seed)
     layers = [nn.TransformerEncoderLayer(width, 4, 2 * width, 0.0, batch_first=True, norm_first=True).double()
               for _ in range(depth)]  # fmt: skip
@@ -37,7 +37,7 @@ def log_ratio(kept, depth, width, seed):
 
 
 def log_ratios(kept, depth, width, seeds, seed):
-    """Returns |log| of the ratio for several starts."""
+    """Returns |log| of the ratio of first to last layer's gradient, for several initializations."""
     return np.array([log_ratio(kept, depth, width, seed + i) for i in range(seeds)])
 
 

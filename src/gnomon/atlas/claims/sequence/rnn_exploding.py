@@ -18,7 +18,7 @@ def predicted(times):
 
 
 def growth(mixed, times, seed):
-    """Returns norms divided by 1.1^T; ``mixed`` adds a matrix that is not orthogonal."""
+    """Returns the norms of the state divided by 1.1^T; ``mixed`` adds a matrix that is not orthogonal."""
     rng = np.random.default_rng(seed)
     q, _ = np.linalg.qr(rng.normal(size=(8, 8)))
     u, z = 1.1 * q + mixed * rng.normal(size=(8, 8)), np.eye(8)[0]

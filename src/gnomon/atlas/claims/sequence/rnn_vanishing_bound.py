@@ -20,7 +20,7 @@ def problem(networks, seed):
 
 
 def predicted(times, networks, seed):
-    """Returns the bound for each network and number of steps: tanh, sigmoid, then linear and symmetric."""
+    """Returns the bound on the gradient for each network and number of steps: tanh, sigmoid, then linear."""
     matrices, _ = problem(networks, seed)
     found = []
     for alpha, u in ((1.0, matrices), (0.25, matrices), (1.0, matrices + matrices.swapaxes(1, 2))):
@@ -37,7 +37,7 @@ ACTIVATIONS = (  # name: the activation, and its slope as a function of the acti
 
 
 def jacobians(gain, times, networks, seed):
-    """Returns norms of Jacobian products for phi(gain u): tanh, sigmoid, then linear and symmetric."""
+    """Returns the norms of products of Jacobians for activations with slope ``gain``: tanh, sigmoid, then linear."""
     matrices, rng = problem(networks, seed)
     found = []
     for (phi, slope), many in zip(ACTIVATIONS, (matrices, matrices, matrices + matrices.swapaxes(1, 2)), strict=True):

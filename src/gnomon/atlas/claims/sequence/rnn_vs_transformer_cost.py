@@ -1,4 +1,4 @@
-"""The cost of attention grows with the square of the sequence length; the cost of a recurrence is proportional to it.
+"""The number of operations of attention grows as the squared sequence length, of a recurrence as the length.
 
     4 T^2 d operations for the products of queries, keys and values;   4 T d^2 for a recurrence              (1)
 

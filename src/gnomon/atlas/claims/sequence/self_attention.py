@@ -1,4 +1,4 @@
-"""Attention gives each position a weighted mean of all values; the weights are a softmax of query-key products.
+"""Attention gives each position a weighted mean of all values, with weights from a softmax of query-key products.
 
     y_i = sum_t softmax_t(q_i.k_t / sqrt(d)) v_t                                                              (1)
 
@@ -26,7 +26,7 @@ def predicted(times, size, seed):
 
 
 def attend(own, times, size, seed):
-    """Returns the output in a loop, or with the value of the query's own position if ``own``."""
+    """Returns the attention output computed in a loop; ``own`` uses only the value of the query's own position."""
     q, k, v = problem(times, size, seed)
     found = np.zeros_like(v)
     for i in range(times):

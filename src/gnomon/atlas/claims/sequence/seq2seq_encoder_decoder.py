@@ -1,4 +1,4 @@
-"""The last state of an encoder with d units stores at most d numbers of the sequence that it has read.
+"""The last state of a recurrent encoder with d units stores at most d numbers of the sequence it has read.
 
     sum over lags k of R^2(x_{T-k} from the last state) <= d                                                  (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(units):
-    """Returns the number of units d, the bound on the stored numbers."""
+    """Returns the number of units d, the bound on the numbers that the last state stores."""
     return np.array(units, dtype=float)
 
 
 def capacity(every, d, length, sequences, seed):
-    """Returns how many numbers of the sequence linear readouts recover, fitted on one half and tested on the other."""
+    """Returns how many numbers of the sequence linear readouts recover on test sequences."""
     rng = np.random.default_rng(seed)
     u = np.linalg.qr(rng.normal(size=(d, d)))[0] * 0.98
     v = rng.normal(size=d) * 0.3

@@ -1,4 +1,4 @@
-"""If each token's probability depends on earlier tokens only, their products are probabilities that sum to one.
+"""If each factor is a token's probability given earlier tokens, their product is a distribution over sequences.
 
     p(y_1, ..., y_T) = prod_t p(y_t | y_1, ..., y_{t-1}),    sum over all sequences = 1                       (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted():
-    """Returns 1, the sum over all sequences."""
+    """Returns 1, the sum of the probabilities of all sequences."""
     return 1.0
 
 
 def total(future, times, tokens, seed):
-    """Returns the sum over all sequences; each factor depends on the past, and by ``future`` on the next token."""
+    """Returns the sum of the products over all sequences; with ``future`` a factor also depends on the next token."""
     rng = np.random.default_rng(seed)
     weights, ahead = rng.normal(size=(times, times, tokens, tokens)), future * rng.normal(size=(tokens, tokens))
     found = 0.0

@@ -1,4 +1,4 @@
-"""Permuting numbers before or after the softmax gives the same result.
+"""Permuting numbers before or after the softmax gives the same result (permutation equivariance).
 
     softmax(P z) = P softmax(z)                                                                               (1)
 
@@ -20,7 +20,7 @@ def problem(size, seed):
 
 
 def predicted(size, seed):
-    """Returns the softmax of the numbers, then permuted."""
+    """Returns the softmax of the numbers, permuted afterwards."""
     z, order = problem(size, seed)
     return torch.softmax(torch.from_numpy(z), 0).numpy()[order]
 

@@ -1,4 +1,4 @@
-"""The second of two stacked recurrent layers reads the first layer's states of the same time step.
+"""In a stacked recurrent network, the second layer reads the first layer's state of the same time step.
 
     z_{t,l} = tanh(U_l z_{t-1,l} + V_l z_{t,l-1}),    z_{t,0} = x_t                                           (1)
 
@@ -25,7 +25,7 @@ def inputs(times, seed):
 
 
 def states(lag, times, seed):
-    """Returns the states of layer 2; the second layer reads the first with a delay of ``lag`` steps."""
+    """Returns the second layer's states; it reads the first layer with a delay of ``lag`` steps."""
     layer = net(seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     low, high, below = np.zeros(4), np.zeros(4), [np.zeros(4)] * lag
@@ -39,7 +39,7 @@ def states(lag, times, seed):
 
 
 def predicted(times, seed):
-    """Returns the states of PyTorch's second layer."""
+    """Returns the states of the second layer that PyTorch computes."""
     with torch.no_grad():
         return net(seed)(torch.from_numpy(inputs(times, seed))[None])[0][0].numpy()
 

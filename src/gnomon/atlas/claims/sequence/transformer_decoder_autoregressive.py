@@ -1,4 +1,4 @@
-"""A decoder with a triangular mask depends only on the past, so decoding token by token gives the same as all at once.
+"""A causal mask lets a decoder depend only on the past, so decoding token by token equals decoding all at once.
 
     dy_t / dx_s = 0   for s > t,    decoder(x_1..x_t)_t = decoder(x_1..x_T)_t                                 (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(times):
-    """Returns 1 if an output may depend on an input, else 0; then 0 for differences of outputs and of losses."""
+    """Returns 1 if an output may depend on an input, else 0; then 0, the differences of outputs and of losses."""
     return np.r_[np.tril(np.ones((times, times))).ravel(), 0.0, 0.0]
 
 
 def dependence_and_gaps(masked, times, size, seed):
-    """Returns which outputs depend on which inputs, then the differences of both ways of decoding."""
+    """Returns which outputs depend on which inputs, then the differences between stepwise and parallel decoding."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerDecoderLayer(size, 2, 2 * size, 0.0, batch_first=True).double()
     x, memory = (torch.randn(1, n, size).double().requires_grad_() for n in (times, times + 2))

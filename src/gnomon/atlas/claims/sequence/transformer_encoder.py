@@ -1,4 +1,4 @@
-"""A transformer layer is attention, then a network for each position, each with a skip connection and a norm.
+"""A transformer layer is attention, then an MLP at each position, each with a skip connection and a layer norm.
 
     h = norm(x + attend(x)),    y = norm(h + W_2 relu(W_1 h))                                                 (1)
 
@@ -24,7 +24,7 @@ def inputs(times, size, seed):
 
 
 def predicted(times, size, seed):
-    """Returns the output of PyTorch's layer."""
+    """Returns the output of PyTorch's transformer encoder layer."""
     with torch.no_grad():
         return net(size, seed)(inputs(times, size, seed))[0].numpy()
 

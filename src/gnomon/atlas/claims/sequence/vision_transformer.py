@@ -1,4 +1,4 @@
-"""Without its table of positions, a vision transformer gives the same output if the image patches are permuted.
+"""Without position embeddings, a vision transformer gives the same output if the image patches are permuted.
 
     y = head(encoder([cls, E p_1, ..., E p_T] + P)[0]):   y(p_s(1), ..., p_s(T)) = y(p_1, ..., p_T) for P = 0  (1)
 
@@ -30,13 +30,13 @@ def inputs(seed):
 
 
 def predicted(seed):
-    """Returns the outputs for the images, without positions."""
+    """Returns the network's outputs for the images, without position embeddings."""
     with torch.no_grad():
         return net(0.0, seed)(inputs(seed)).numpy()
 
 
 def outputs_for_permuted_patches(places, seed):
-    """Returns the outputs for images with permuted patches."""
+    """Returns the network's outputs for images with permuted patches."""
     x = inputs(seed).numpy().reshape(3, 4, 2, 4, 2).transpose(0, 1, 3, 2, 4).reshape(3, 16, 2, 2)
     x = x[:, np.random.default_rng(seed + 1).permutation(16)]
     x = x.reshape(3, 4, 4, 2, 2).transpose(0, 1, 3, 2, 4).reshape(3, 1, 8, 8)

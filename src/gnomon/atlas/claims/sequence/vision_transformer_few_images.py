@@ -23,7 +23,7 @@ def predicted():
 
 
 def accuracy(net, split, steps):
-    """Trains with Adam on all examples and returns the accuracy on new digits."""
+    """Returns the accuracy on new digits after training with Adam on all training examples."""
     x, z = split.x, split.x_test
     descend(torch.optim.Adam(net.parameters(), lr=3e-3), lambda: nn.functional.cross_entropy(net(x), split.y), steps)
     with torch.no_grad():
@@ -31,7 +31,7 @@ def accuracy(net, split, steps):
 
 
 def accuracies(kernel, examples, steps, repeats, seed):
-    """Returns the accuracies of both networks on several splits, with convolution kernels of this side."""
+    """Returns both networks' accuracies on several splits, with convolution kernels of ``kernel`` pixels."""
     found = {"transformer": [], "CNN": []}
     for k in range(repeats):
         torch.manual_seed(1000 * seed + k)

@@ -1,1 +1,1 @@
-"""Signal claims: Fourier transforms, convolutions, wavelets and scattering transforms."""
+"""Claims about signals: Fourier transforms, convolutions, wavelets and scattering transforms."""

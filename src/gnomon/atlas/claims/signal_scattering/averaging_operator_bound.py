@@ -1,4 +1,4 @@
-"""A Gaussian average over 2^J points changes little if the signal is displaced: by at most order 2^-J.
+"""A Gaussian average over 2^J points changes at most by order 2^-J if the signal is displaced.
 
     |L A_J - A_J| <= 2^{-J} max|tau| |phi'|_1 / (1 - max|tau'|)^{1/2},    L x(u) = x(u - tau(u))               (1)
 
@@ -13,12 +13,12 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(scales, size):
-    """Returns the bound on the change at each scale J, for a Gaussian window."""
+    """Returns the bound on the change of the average at each scale J, for a Gaussian window."""
     return [2.0**-J * size * (2 / np.pi) ** 0.5 / (1 - size * 2 * np.pi / 32) ** 0.5 for J in scales]
 
 
 def norms(widths, size):
-    """Returns the largest singular value of L A - A on 256 points, for windows of each width."""
+    """Returns the largest change of the average by a displacement (its operator norm), for each window width."""
     u = np.arange(256.0)
     moved = u - size * np.sin(2 * np.pi * u / 32)
 
@@ -29,12 +29,12 @@ def norms(widths, size):
 
 
 def observed(scales, size):
-    """Averages with windows of width 2^J."""
+    """Returns the largest changes for windows of width 2^J, which shrink as the scale J grows."""
     return norms([2.0**J for J in scales], size)
 
 
 def control(scales, size):
-    """Averages with windows of width 2 at every scale."""
+    """Returns the largest changes for windows of width 2 at every scale, which do not shrink."""
     return norms([2.0 for _ in scales], size)
 
 

@@ -1,4 +1,4 @@
-"""A stride-2 convolution with a suitable pair of filters is a wavelet transform, and its transpose inverts it.
+"""A stride-2 convolution with a suitable pair of filters is a wavelet transform, inverted by its transpose.
 
     y[n, 0] = sum_t x[2 n + t] h[t],    y[n, 1] = sum_t x[2 n + t] g[t],    g[t] = (-1)^t h[3 - t]              (1)
 
@@ -23,7 +23,7 @@ def inputs(size, seed):
 
 
 def predicted(size, seed):
-    """Returns inner products with the shifted filters, then the signal, which the transposed layer must return."""
+    """Returns inner products of signal and shifted filters, then the signal, which the transposed layer must return."""
     x = inputs(size, seed)
     rows = np.zeros((2, size // 2, size))
     for n in range(size // 2):
@@ -34,7 +34,7 @@ def predicted(size, seed):
 
 
 def layers(size, seed, g):
-    """Returns the outputs of torch's convolution of stride 2 on a circle, then their transposed convolution."""
+    """Returns the outputs of torch's stride-2 convolution on a circle, then of the transposed convolution of these."""
     x = torch.from_numpy(inputs(size, seed))[None, None]
     weight = torch.from_numpy(np.stack([AVERAGE_FILTER, g]))[:, None]
     y = functional.conv1d(functional.pad(x, (0, 2), mode="circular"), weight, stride=2)

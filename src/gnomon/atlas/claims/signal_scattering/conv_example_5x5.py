@@ -1,4 +1,4 @@
-"""A 3 x 3 kernel on a 5 x 5 image, computed by hand, gives the output of torch's convolution.
+"""The output of torch's convolution of a 5 x 5 image with a 3 x 3 kernel equals a computation by hand.
 
     y[u, v] = sum_{s, t} x[u + s, v + t] k[s, t],    y[0, 0] = 2 + 8 + 27 - 8 + 7 + 16 + 2 - 5 + 2 = 51        (1)
 
@@ -18,7 +18,7 @@ KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
 
 def predicted():
-    """Returns the output computed by hand."""
+    """Returns the nine outputs computed by hand."""
     return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
 
 

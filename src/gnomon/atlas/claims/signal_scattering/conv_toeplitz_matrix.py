@@ -1,4 +1,4 @@
-"""A convolution can be learned from one example; a dense matrix of its size needs n examples.
+"""A convolution can be learned from one example; a dense matrix of the same size needs n examples (n inputs).
 
     f * h = H f,   H in R^{(n + m - 1) x n},   H[u, t] = h[u - t]                                             (1)
 
@@ -21,7 +21,7 @@ def inputs(n, m, seed):
 
 
 def predicted(n, m, seed):
-    """Returns the convolution by numpy, then 1 example for the convolution and n for the dense matrix."""
+    """Returns the convolution by numpy, then 1 and n, the examples that a convolution and a dense matrix need."""
     h, x = inputs(n, m, seed)
     return [*np.convolve(x[-1], h), 1.0, float(n)]
 
@@ -38,7 +38,7 @@ def examples_needed(x, y, design):
 
 
 def products_and_examples(n, m, seed, spread):
-    """Returns products with the matrix, then the examples needed; ``spread`` makes its rows differ."""
+    """Returns products with the matrix, then the numbers of examples needed; ``spread`` makes its rows differ."""
     h, x = inputs(n, m, seed)
     matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
     matrix = matrix * (1 + spread * np.random.default_rng(seed + 1).normal(size=matrix.shape))

@@ -1,4 +1,4 @@
-"""Shifting a signal before or after a convolution gives the same result.
+"""Shifting a signal before or after a convolution gives the same result (shift equivariance).
 
     f_D * h = (f * h)_D,    f_D(t) = f(t + D)                                                                 (1)
 
@@ -20,13 +20,13 @@ def inputs(n, m, seed):
 
 
 def predicted(n, m, shift, seed):
-    """Returns the shifted convolution, by Fourier transforms."""
+    """Returns the convolution of the signal, shifted afterwards, computed by Fourier transforms."""
     f, h = inputs(n, m, seed)
     return np.roll(np.fft.ifft(np.fft.fft(f) * np.fft.fft(h, n)).real, -shift)
 
 
 def shift_then_convolve(n, m, shift, seed, mode):
-    """Returns torch's convolution of the shifted signal."""
+    """Returns torch's convolution of the shifted signal; ``mode`` says how the signal continues at its border."""
     f, h = (torch.from_numpy(x) for x in inputs(n, m, seed))
     padded = functional.pad(f.roll(-shift)[None, None], (m - 1, 0), mode=mode)
     return functional.conv1d(padded, h.flip(0)[None, None])[0, 0]

@@ -1,4 +1,4 @@
-"""Convolution in either order and correlation are related sums of products of two signals.
+"""Convolution in both orders and correlation are sums of the same kind: products of two shifted signals.
 
     (f * h)[u] = sum_t f[t] h[u - t],    f * h = h * f,    sum_t f[u + t] h[t] = (f * h-)[u],  h-[t] = h[-t]  (1)
 
@@ -27,18 +27,18 @@ def term_by_term(n, m, seed):
 
 
 def by_numpy(n, m, seed):
-    """Returns numpy's convolution."""
+    """Returns the convolution f * h of signal and kernel, computed by numpy."""
     return np.convolve(*inputs(n, m, seed))
 
 
 def by_torch(n, m, seed):
-    """Returns torch's convolution, which does not flip the kernel."""
+    """Returns torch's convolution of signal and kernel, which does not flip the kernel."""
     f, h = (torch.from_numpy(x)[None, None] for x in inputs(n, m, seed))
     return functional.conv1d(f, h, padding=m - 1)[0, 0]
 
 
 def shifted_copies(n, m, seed):
-    """Returns f * h as a sum of copies of h, shifted and weighted by f."""
+    """Returns the convolution f * h as a sum of copies of h, shifted and weighted by the values of f."""
     f, h = inputs(n, m, seed)
     out = np.zeros(n + m - 1)
     for t in range(n):
@@ -47,25 +47,25 @@ def shifted_copies(n, m, seed):
 
 
 def convolve_in_other_order(n, m, seed):
-    """Returns h * f, by numpy."""
+    """Returns the convolution h * f in the other order, computed by numpy."""
     f, h = inputs(n, m, seed)
     return np.convolve(h, f)
 
 
 def correlate(n, m, seed):
-    """Returns the correlation of h with f."""
+    """Returns the correlation of the kernel h with the signal f: sums of f[u + t] h[t]."""
     f, h = inputs(n, m, seed)
     return np.correlate(h, f, "full")
 
 
 def with_flipped_kernel(n, m, seed):
-    """Returns the convolution with the flipped kernel, at positions inside the signal."""
+    """Returns the convolution with the flipped kernel, at all positions inside the signal."""
     f, h = inputs(n, m, seed)
     return np.convolve(f, h[::-1], "valid")
 
 
 def layer(n, m, seed):
-    """Returns the output of torch's convolutional layer."""
+    """Returns the output of torch's convolutional layer for the signal and the kernel."""
     f, h = (torch.from_numpy(x)[None, None] for x in inputs(n, m, seed))
     made = nn.Conv1d(1, 1, m, bias=False).double()
     made.weight.data = h
@@ -73,7 +73,7 @@ def layer(n, m, seed):
 
 
 def flips_the_signal(n, m, seed):
-    """Returns the sums of f[t] h[u + t], which flip the signal instead of the kernel."""
+    """Returns sums of f[t] h[u + t], which flip the signal instead of the kernel, a usual mistake."""
     f, h = inputs(n, m, seed)
     return [sum(f[t] * h[u + t] for t in range(n) if 0 <= u + t < m) for u in range(-(n - m), 1)]
 

@@ -18,7 +18,7 @@ def inputs(n, seed):
 
 
 def predicted(n, seed):
-    """Returns the convolution by a product of Fourier transforms."""
+    """Returns the circular convolution of both signals, by the product of their Fourier transforms."""
     f, h = inputs(n, seed)
     return torch.fft.ifft(torch.fft.fft(f) * torch.fft.fft(h)).real
 

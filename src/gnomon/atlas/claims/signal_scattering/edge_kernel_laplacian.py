@@ -1,4 +1,4 @@
-"""The Laplace kernel gives 0 on constants and ramps and responds only to edges.
+"""The Laplace kernel (second differences) gives 0 on constants and ramps and responds only to edges.
 
     k = [[0, 1, 0], [1, -4, 1], [0, 1, 0]],    sum k = 0,    sum u k(u) = 0                                   (1)
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(side):
-    """Returns 0 on a constant and on ramps, and 1 and -1 in the columns next to a step."""
+    """Returns the expected responses: 0 on a constant and on ramps, and 1 and -1 in the columns next to a step."""
     zero, step = np.zeros((side, side)), np.zeros((side, side))
     step[:, side // 2 - 1], step[:, side // 2] = 1, -1
     return np.stack([zero, zero, zero, step])[:, 1:-1, 1:-1]

@@ -1,4 +1,4 @@
-"""The mean of a filtered random process is its filtered mean; for the mean of the modulus this is false.
+"""The mean of a filtered random process is its filtered mean; with a modulus after the filter this is false.
 
     E (X * f) = (E X) * f                                                                                     (1)
 
@@ -14,19 +14,19 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def inputs():
-    """Returns the mean of the process, and a wavelet: the second difference of a window."""
+    """Returns the mean of the random process, and a wavelet: the second difference of a window."""
     t = np.arange(48)
     return np.sin(t / 3) + 0.05 * t, np.diff(np.hanning(9), 2)
 
 
 def predicted():
-    """Returns the convolution of the mean with the wavelet."""
+    """Returns the mean of the process, filtered with the wavelet."""
     mean, wave = inputs()
     return np.convolve(mean, wave, "valid")
 
 
 def filtered_realizations(realizations, seed, after):
-    """Returns filtered realizations of the mean plus Laplace noise."""
+    """Returns filtered realizations of the process: mean plus Laplace noise; ``after`` follows the filter."""
     mean, wave = inputs()
     noise = np.random.default_rng(seed).laplace(size=(realizations, len(mean)))
     return [after(np.convolve(mean + row, wave, "valid")) for row in noise]

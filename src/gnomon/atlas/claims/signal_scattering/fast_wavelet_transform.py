@@ -1,4 +1,4 @@
-"""Repeating two short filters with subsampling gives all wavelet coefficients in linear time.
+"""Two short filters, repeated with subsampling, compute all wavelet coefficients in linear time.
 
     x_j = (h . x_{j-1})[2 n],   d_j = (g . x_{j-1})[2 n],   d_j[n] = <x, psi_j(. - 2^j n)>                    (1)
     psi_j = h * h(./2) * ... * g(./2^{j-1})
@@ -23,7 +23,7 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Returns inner products with all wavelets, then the number of multiplications per sample."""
+    """Returns inner products of the signal with all wavelets, then the number of multiplications per sample."""
     x, low, rows = inputs(size, seed), np.ones(1), []
     g = AVERAGE_FILTER[::-1] * [1, -1, 1, -1]
     for j in range(J):
@@ -36,7 +36,7 @@ def predicted(size, J, seed):
 
 
 def cascade(size, J, seed, keep):
-    """Returns the details of all levels, then multiplications per sample; ``keep`` selects the next input."""
+    """Returns the details of all levels, then multiplications per sample; ``keep`` says which output goes on."""
     x, rows, count = inputs(size, seed), [], 0
     for _ in range(J):
         both = np.zeros((2, len(x) // 2))

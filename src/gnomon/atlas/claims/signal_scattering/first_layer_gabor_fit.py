@@ -1,4 +1,4 @@
-"""Filters learned from images with edges are Gabor functions; filters learned from Gaussian images are not.
+"""Filters learned from images with edges are Gabor functions (waves in a window); from Gaussian images they are not.
 
     w(u) ~ A e^{-(u - c)^T D (u - c)} cos(xi . (u - c) + p),    median R^2 >= 0.7                             (1)
 
@@ -19,12 +19,12 @@ from gnomon.scattering import gabor_fit
 
 
 def predicted():
-    """Returns -0.7, minus the smallest allowed median R^2."""
+    """Returns -0.7, minus the smallest allowed median R^2 (explained variance) of the Gabor fits."""
     return -0.7
 
 
 def dead_leaves(side, disks, rng):
-    """Returns an image of disks that hide one another, with radii of density r^-3 from 2 to a quarter of the side."""
+    """Returns an image of disks that hide one another, with many small and few large disks."""
     # Disks stay small: a large disk could cover most of the image and leave too few edges to learn from.
     image, at = np.zeros((side, side)), np.arange(side)
     for _ in range(disks):
@@ -39,13 +39,13 @@ def dead_leaves(side, disks, rng):
 
 
 def gaussian(image, rng):
-    """Returns a Gaussian image with the same power spectrum."""
+    """Returns a Gaussian image with the same power spectrum as the given image."""
     noise = np.fft.fft2(rng.normal(size=image.shape))
     return np.fft.ifft2(np.abs(np.fft.fft2(image)) * noise / np.abs(noise)).real
 
 
 def learn_filters(image, size, filters, patches, rng):
-    """Returns a convolution whose outputs are made as independent as possible by fixed-point iterations."""
+    """Returns a convolution whose outputs are as independent as possible (ICA), by fixed-point iterations."""
     rows, columns = rng.integers(0, len(image) - size, (2, patches))
     x = np.lib.stride_tricks.sliding_window_view(image, (size, size))[rows, columns].reshape(patches, -1)
     x = x - x.mean()
@@ -61,7 +61,7 @@ def learn_filters(image, size, filters, patches, rng):
 
 
 def convolution(weight):
-    """Returns a convolution with these weights."""
+    """Returns a convolutional layer with the given weights."""
     layer = nn.Conv2d(1, len(weight), weight.shape[2], bias=False)
     layer.weight.data = weight
     return layer

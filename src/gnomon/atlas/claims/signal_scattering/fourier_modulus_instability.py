@@ -1,4 +1,4 @@
-"""The modulus of the Fourier transform changes under a dilation in proportion to the frequency of the signal.
+"""The Fourier modulus of a dilated signal changes in proportion to the signal's frequency.
 
 It ignores translations. For a wave packet x with frequency f, a dilation by s moves its spectrum by s f, which is many
 of its widths at high frequencies:
@@ -18,7 +18,7 @@ from gnomon.scattering import Scattering1d
 
 
 def predicted():
-    """Returns 1, the exponent of the frequency in the relative change."""
+    """Returns 1, the exponent of the frequency in the relative change of the Fourier modulus."""
     return 1.0
 
 
@@ -30,7 +30,7 @@ def packets(length, frequencies, width, warp):
 
 
 def exponent(representation, length, frequencies, width, warp):
-    """Returns the exponent of the frequency in the change of a representation under dilation."""
+    """Returns the measured exponent of the frequency in a representation's change under dilation."""
     before, after = (representation(x) for x in packets(length, frequencies, width, warp))
     change = np.linalg.norm((after - before).reshape(len(before), -1), axis=1)
     return float(np.polyfit(np.log(frequencies), np.log(change), 1)[0])
@@ -40,7 +40,7 @@ observed = partial(exponent, representation=lambda x: np.abs(np.fft.fft(x)))  # 
 
 
 def control(length, frequencies, width, warp):
-    """Uses scattering, whose change does not grow with the frequency."""
+    """Returns the exponent for scattering coefficients, whose change does not grow with the frequency."""
     scattering = Scattering1d(10, length, Q=1)
     gains = scattering.gains()[:, None]
     return exponent(lambda x: (scattering(torch.from_numpy(x)) * gains).numpy(), length, frequencies, width, warp)

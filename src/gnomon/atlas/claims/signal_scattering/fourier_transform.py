@@ -1,4 +1,4 @@
-"""The unitary Fourier transform keeps the energy of a signal and maps the Gaussian to itself.
+"""The unitary Fourier transform keeps a signal's energy and maps the Gaussian exp(-pi t^2) to itself.
 
     b^[d] = D^{-1/2} sum_p b[p] e^{-2 pi i p d / D},   |b^| = |b|,   g^ = g                                   (1)
 
@@ -22,13 +22,13 @@ def inputs(size, seed):
 
 
 def predicted(size, seed):
-    """Returns the Gaussian, then the energy of the signal."""
+    """Returns the Gaussian itself, then the energy of the signal."""
     signal, gaussian = inputs(size, seed)
     return np.append(gaussian, (signal**2).sum() / size)
 
 
 def transform(size, seed, norm):
-    """Returns the transform of the Gaussian, then the energy of the transformed signal."""
+    """Returns the Fourier transform of the Gaussian, then the energy of the signal's transform."""
     signal, gaussian = (torch.fft.fft(torch.from_numpy(x), norm=norm) for x in inputs(size, seed))
     return np.append(gaussian.real.numpy(), float(signal.abs().square().sum()) / size)
 

@@ -1,4 +1,4 @@
-"""Fourier transform and convolution are integral operators: a function of two variables applied like a matrix.
+"""The Fourier transform and convolution are integral operators: a kernel H(u, t) applied like a matrix.
 
     (T f)(u) = int H(u, t) f(t) dt                                                                            (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(points):
-    """Returns the closed forms at each point, for the Fourier kernel and then for the convolution."""
+    """Returns the closed forms of the integrals at each point, for the Fourier and the convolution kernel."""
     u = np.linspace(-2, 2, points)
     return np.concatenate([np.exp(-np.pi * u**2), np.exp(-np.pi * u**2 / 2) / 2**0.5])
 
 
 def products(start, stop, points, nodes):
-    """Returns the integrals as matrix products, by the trapezoidal rule."""
+    """Returns the integrals from ``start`` to ``stop`` as matrix products, for both kernels."""
     t, step = np.linspace(start, stop, nodes, retstep=True)
     u, f = np.linspace(-2, 2, points)[:, None], np.exp(-np.pi * t**2)
     fourier, blur = np.exp(-2j * np.pi * u * t), np.exp(-np.pi * (u - t) ** 2)

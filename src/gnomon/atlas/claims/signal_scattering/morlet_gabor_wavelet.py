@@ -1,4 +1,4 @@
-"""A Morlet wavelet is a Gabor function minus a multiple kappa of its window, which makes its mean zero.
+"""A Morlet wavelet is a Gabor function minus a multiple of its window, chosen so that the mean is zero.
 
     psi(u) = (e^{i xi u} - kappa) e^{-|u|^2 / 2 sigma} / (2 pi sigma),    kappa = e^{-sigma |xi|^2 / 2}       (1)
     psi^(w) = e^{-sigma |w - xi|^2 / 2} - kappa e^{-sigma |w|^2 / 2},    psi^(0) = 0,    phi^(0) = 1          (2)
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(sigma, xi):
-    """Returns the Fourier transforms of the wavelet psi and of its window phi, along the axis of xi."""
+    """Returns the Fourier transforms of the wavelet and its window in closed form, along the wavelet's frequency."""
     w = 2 * np.pi * np.fft.fftfreq(64)
     kappa = np.exp(-sigma * xi**2 / 2)
     phi = np.exp(-sigma * w**2 / 2)
@@ -23,7 +23,7 @@ def predicted(sigma, xi):
 
 
 def spectra(sigma, xi, kappa):
-    """Returns the Fourier transforms of sampled psi and phi."""
+    """Returns the Fourier transforms of the sampled wavelet and window; ``kappa`` times the window is subtracted."""
     u = np.arange(64) - 32
     x, y = np.meshgrid(u, u, indexing="ij")
     phi = np.exp(-(x**2 + y**2) / (2 * sigma)) / (2 * np.pi * sigma)
@@ -32,7 +32,7 @@ def spectra(sigma, xi, kappa):
 
 
 def observed(sigma, xi):
-    """Subtracts kappa times the window from the Gabor function."""
+    """Returns both transforms with the kappa of the formula, which makes the wavelet's mean zero."""
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 

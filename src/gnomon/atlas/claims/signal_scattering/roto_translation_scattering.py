@@ -1,4 +1,4 @@
-"""Scattering over positions and angles does not change if an image is shifted or rotated by quarter turns.
+"""Scattering over positions and angles gives the same features if an image is shifted or rotated by quarter turns.
 
     S_2 = mean over u, t of |sum_{t'} (|x * psi_{j1, t'}| * psi_{j2, t2 + t'})(u) psi_k(t - t')|              (1)
 
@@ -15,7 +15,7 @@ from gnomon.scattering import WaveletTransform, roto_translation_scattering
 
 
 def predicted(turns):
-    """Returns 0 for each rotation, the relative change of the coefficients."""
+    """Returns 0, the relative change of the scattering coefficients, for each rotation."""
     return [0.0] * len(turns)
 
 
@@ -31,7 +31,7 @@ observed = partial(changes, phi=lambda x: roto_translation_scattering(x, J=2, L=
 
 
 def control(side, turns, seed):
-    """Averages each wavelet's modulus over positions, but not over angles."""
+    """Returns the changes if each wavelet's modulus is averaged over positions, but not over angles."""
     transform = WaveletTransform(2, (side, side), L=4)
     return changes(lambda x: transform(x)[1:].abs().mean((-2, -1)), side, turns, seed)
 

@@ -1,4 +1,4 @@
-"""Scattering is a convolutional network: filters of stride 2, a modulus, and averages of stride 2.
+"""A scattering transform is a convolutional network: stride-2 filters, a modulus, and stride-2 averages.
 
     |x * psi_j| * phi,   psi_j^(w) = g^(2^j w) h^(w) ... h^(2^{j-1} w),   phi^(w) = h^(2^{j+1} w) ... h^(2^{J-1} w)  (1)
 
@@ -25,7 +25,7 @@ def inputs(size, seed):
 
 
 def predicted(size, J, seed):
-    """Returns the scattering coefficients, by Fourier transforms of the whole signal."""
+    """Returns the scattering coefficients of the signal, computed by Fourier transforms."""
     w = 2 * np.pi * np.fft.fftfreq(size)
     low, rows, spectrum = np.ones(size), [], np.fft.fft(inputs(size, seed))
     for j in range(J):
@@ -36,7 +36,7 @@ def predicted(size, J, seed):
 
 
 def network(size, J, seed, nonlinearity):
-    """Returns the outputs of convolutions of stride 2 on a circle with this nonlinearity."""
+    """Returns the outputs of a network of stride-2 convolutions with this nonlinearity, for the signal."""
 
     def layer(x, kernel):
         return functional.conv1d(functional.pad(x, (1, 1), "circular"), torch.tensor([[kernel]]).double(), stride=2)

@@ -1,4 +1,4 @@
-"""With a hundred labels, a linear classifier on scattering is at least three points better on digits than on pixels.
+"""With 100 labels, a linear digit classifier on scattering features is three points better than on pixels.
 
     accuracy(pixels) - accuracy(scattering) <= -0.03                                                          (1)
 
@@ -16,7 +16,7 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted():
-    """Returns -0.03, the bound on accuracy with pixels minus accuracy with scattering."""
+    """Returns -0.03, the upper bound on the accuracy with pixels minus the accuracy with scattering features."""
     return -0.03
 
 
@@ -29,7 +29,7 @@ def accuracy(f, g, split):
 
 
 def gaps(n, repetitions, seed, order):
-    """Returns the accuracy with pixels minus the accuracy with scattering, for several splits."""
+    """Returns the accuracy with pixels minus the accuracy with scattering features, for several random splits."""
     scattering, found = Scattering2d(1, (8, 8)), []
     for k in range(repetitions):
         split = data.digits(n, 400, seed=repetitions * seed + k)
@@ -43,7 +43,7 @@ observed = partial(gaps, order=torch.arange(64))  # Images.
 
 
 def control(n, repetitions, seed):
-    """Puts the pixels of all images into the same random order, so neighbors are lost."""
+    """Returns the accuracy gap if all images get the same pixel shuffle, so that neighborhoods are lost."""
     return gaps(n, repetitions, seed, torch.randperm(64, generator=torch.Generator().manual_seed(seed)))
 
 

@@ -33,14 +33,14 @@ def textures(count, rng, oriented):
 
 
 def accuracy(f, y, train):
-    """Returns the accuracy of ridge regression on the rows after the first ``train``."""
+    """Returns the accuracy of ridge regression on the rows after the first ``train`` rows."""
     f = (f - f[:train].mean(0)) / (f[:train].std(0) + 1e-9)
     weights = torch.linalg.solve(f[:train] @ f[:train].mT + 0.1 * f.shape[1] * torch.eye(train), y[:train])
     return float(((f[train:] @ (f[:train].mT @ weights)).sign() == y[train:]).double().mean())
 
 
 def accuracies(train, repetitions, seed, oriented):
-    """Returns the accuracies of both features for several draws."""
+    """Returns the accuracies with the power spectrum and with scattering features, for several draws."""
     found = {"spectrum": [], "scattering": []}
     for k in range(repetitions):
         x, y = textures(2 * train, np.random.default_rng([seed, k]), oriented)

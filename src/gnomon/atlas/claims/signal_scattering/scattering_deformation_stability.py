@@ -1,4 +1,4 @@
-"""Scattering changes in proportion to the size of a deformation.
+"""If a signal is deformed, its scattering coefficients change in proportion to the deformation's size.
 
     |S L x - S x| <= C s |x|,    L x(u) = x((1 - s) u)                                                        (1)
 
@@ -15,12 +15,12 @@ from gnomon.scattering import Scattering1d, fourier_modulus
 
 
 def predicted():
-    """Returns 1, the exponent of the dilation in the change of scattering."""
+    """Returns 1, the exponent of the dilation's size in the change of scattering coefficients."""
     return 1.0
 
 
 def changes(representation, warps, frequency):
-    """Returns the change of a representation of a wave packet under dilations of several sizes."""
+    """Returns how much a representation of a wave packet changes under dilations of several sizes."""
     t = np.arange(4096) - 2048
     at = (1 - np.array([0.0, *warps])[:, None]) * t
     x = np.exp(-((at / 600) ** 2) / 2) * np.cos(2 * np.pi * frequency * at)
@@ -29,7 +29,7 @@ def changes(representation, warps, frequency):
 
 
 def observed(warps, frequency):
-    """Measures scattering."""
+    """Returns the change of scattering coefficients under dilations of several sizes."""
     scattering = Scattering1d(8, 4096, Q=1)
     return changes(lambda x: scattering(x) * scattering.gains()[:, None], warps, frequency)
 

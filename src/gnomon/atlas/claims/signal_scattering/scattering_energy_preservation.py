@@ -1,4 +1,4 @@
-"""Scattering up to order 2 keeps at least 90 % of a signal's energy, and never more than 100 %.
+"""Scattering coefficients up to order 2 keep at least 90 % of a signal's energy, and never more than 100 %.
 
     (9/10) |x|^2 <= sum_{orders 0..2} |S_m x|^2 <= |x|^2,                                                 (1)
 
@@ -16,20 +16,20 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(size, signals, seed):
-    """Returns white noise, and noise with a falling spectrum."""
+    """Returns signals of white noise, and of noise with a falling spectrum."""
     x = np.random.default_rng(seed).normal(size=(signals, size))
     x[::2] = np.fft.irfft(np.fft.rfft(x[::2]) / (1 + np.arange(size // 2 + 1)) ** 0.5, size)
     return x
 
 
 def predicted(size, signals, seed):
-    """Returns the energy of each signal, the bound on kept energy, then a tenth of it, the bound on lost energy."""
+    """Returns each signal's energy, the bound on kept energy, then a tenth of it, the bound on lost energy."""
     whole = (inputs(size, signals, seed) ** 2).sum(1)
     return np.concatenate([whole, whole / 10])
 
 
 def energies(size, signals, seed, orders):
-    """Returns the energy of scattering coefficients up to this order for each signal, then the lost energy."""
+    """Returns the energy of each signal's scattering coefficients up to ``orders``, then the lost energy."""
     transform = WaveletTransform(size.bit_length() - 4, size)
     fields, found = torch.from_numpy(inputs(size, signals, seed))[:, None], 0
     missing = fields.square().sum((1, 2))

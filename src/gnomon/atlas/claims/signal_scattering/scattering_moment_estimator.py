@@ -1,4 +1,4 @@
-"""The variance of an estimated scattering moment is inversely proportional to the number of points.
+"""A scattering moment's estimate from N points of a random process has a variance proportional to 1 / N.
 
     Var( mean_N ||X * psi_k| * psi_l| )  ~  1 / N    for processes that forget                                (1)
 
@@ -15,12 +15,12 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """Returns -1, the exponent of the number of points in the variance."""
+    """Returns -1, the exponent of the number of points in the estimate's variance."""
     return -1.0
 
 
 def variances(sizes, realizations, seed, remembers):
-    """Returns the variance of the estimated moment over realizations, for each number of points."""
+    """Returns the variance over realizations of the estimated scattering moment, for each number of points."""
     rng, found = np.random.default_rng(seed), []
     for size in sizes:
         x = rng.normal(size=(realizations, size))

@@ -1,4 +1,4 @@
-"""Second-order scattering moments distinguish processes that have the same power spectrum.
+"""Second-order scattering moments distinguish random processes that have the same power spectrum.
 
     S[k, l] = E ||X * psi_k| * psi_l|                                                                         (1)
 
@@ -15,26 +15,26 @@ from gnomon.scattering import WaveletTransform, scattering_moments
 
 
 def processes(realizations, size, seed):
-    """Returns Gaussian noise, and spikes of random sign at a twentieth of the points."""
+    """Returns realizations of Gaussian noise, and of random spikes at a twentieth of the points."""
     rng = np.random.default_rng(seed)
     spikes = (rng.random((realizations, size)) < 0.05) * rng.choice([-1, 1], (realizations, size)) * 20**0.5
     return torch.from_numpy(rng.normal(size=(realizations, size))), torch.from_numpy(spikes)
 
 
 def predicted():
-    """Returns 5, the smallest difference in standard errors."""
+    """Returns 5, the smallest allowed difference of scattering moments in standard errors."""
     return 5.0
 
 
 def observed(realizations, size, seed):
-    """Returns the largest difference of second-order scattering moments, in standard errors."""
+    """Returns the largest difference of both processes' second-order scattering moments, in standard errors."""
     transform = WaveletTransform(4, size)
     a, b = (scattering_moments(transform, x) for x in processes(realizations, size, seed))
     return float(((a.second - b.second).abs() / (a.second_error**2 + b.second_error**2).sqrt()).max())
 
 
 def control(realizations, size, seed):
-    """Returns the largest difference of wavelet energies, in standard errors."""
+    """Returns the largest difference of both processes' wavelet energies, in standard errors."""
     transform = WaveletTransform(4, size)
     rows = [transform(x)[:, 1:].abs().square().mean(-1) for x in processes(realizations, size, seed)]
     errors = sum(row.var(0) / len(row) for row in rows).sqrt()

@@ -1,4 +1,4 @@
-"""Scattering never increases the distance of two signals.
+"""Scattering coefficients of two signals are never farther apart than the signals themselves.
 
     |S x - S y| <= |x - y|                                                                                    (1)
 
@@ -31,7 +31,7 @@ def predicted(size, pairs, seed):
 
 
 def distances(size, pairs, seed, weight):
-    """Returns the distances of the scattering coefficients, with all filters times ``weight``."""
+    """Returns the distances of the scattering coefficients for each pair, with all filters times ``weight``."""
     transform = WaveletTransform(4, size)
     fields, found = [torch.from_numpy(x)[:, None] for x in inputs(size, pairs, seed)], 0
     for _ in range(3):

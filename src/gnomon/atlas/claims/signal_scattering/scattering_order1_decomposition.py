@@ -1,4 +1,4 @@
-"""The change of averaged wavelet moduli under a deformation is a sum of two commutators and a small shift.
+"""A deformation changes averaged wavelet moduli by the sum of two commutators and a small shift term.
 
     A|W|L - A|W| = A (|W|L - L|W|) + (A L - L A)|W| + (L A - A)|W|                                            (1)
 
@@ -15,7 +15,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def problem(size, J, seed):
-    """Returns a signal, matrices of the wavelets and of the average, and a deformation by interpolation."""
+    """Returns a signal, the wavelets and the average as matrices, and a deformation by interpolation."""
     lag = (np.arange(size)[:, None] - np.arange(size)) % size
     filters = np.fft.ifft(WaveletTransform(J, size).spectra.numpy())[:, lag]
     at = np.arange(size) + 2 * np.sin(2 * np.pi * np.arange(size) / size)
@@ -25,13 +25,13 @@ def problem(size, J, seed):
 
 
 def predicted(size, J, seed):
-    """Returns the change A|W|L - A|W| as a matrix, a row for each wavelet."""
+    """Returns the change of the averaged moduli by the deformation, one row for each wavelet."""
     x, W, A, L = problem(size, J, seed)
     return (np.abs(W @ L @ x) - np.abs(W @ x)) @ A.T
 
 
 def sum_of_three_terms(size, J, seed, first):
-    """Returns the sum of the two commutators and the small shift, with the given first term."""
+    """Returns the sum of two commutators and the small shift term; ``first`` computes the first commutator."""
     x, W, A, L = problem(size, J, seed)
     u = np.abs(W @ x)
     return first(x, W, L) @ A.T + u @ (A @ L - L @ A).T + u @ (L @ A - A).T

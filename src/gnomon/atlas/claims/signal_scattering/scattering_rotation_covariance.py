@@ -1,4 +1,4 @@
-"""Rotating an image by 90 degrees rotates its scattering coefficients and shifts their angles by half of all angles.
+"""Rotating an image by 90 degrees rotates its scattering coefficients and shifts their angles by half a period.
 
     S(r x)(u, t) = S x(r^{-1} u, r^{-1} t)    for the rotation r by 90 degrees, which is L / 2 steps of the angles  (1)
 
@@ -17,30 +17,30 @@ def image(side, seed):
 
 
 def first_order(x, L):
-    """Returns first-order coefficients (scales, angles), averaged over positions."""
+    """Returns the first-order scattering coefficients (scales, angles), averaged over positions."""
     y = Scattering2d(2, tuple(x.shape), L, max_order=1, padding="wrap")(x)[1:]
     return y.unflatten(0, (2, L)).mean((-2, -1))
 
 
 def predicted():
-    """Returns 0, the difference between coefficients of a rotated image and rotated coefficients."""
+    """Returns 0, the difference between a rotated image's coefficients and coefficients with shifted angles."""
     return 0.0
 
 
 def difference(side, L, steps, seed):
-    """Returns the relative difference between coefficients of the rotated image and renumbered coefficients."""
+    """Returns the difference of a rotated image's coefficients to coefficients with angles shifted by ``steps``."""
     x = image(side, seed)
     turned, expected = first_order(x.rot90(1, (0, 1)), L), first_order(x, L).roll(steps, 1)
     return float((turned - expected).abs().max() / expected.abs().max())
 
 
 def observed(side, L, seed):
-    """Renumbers the angles by half of their number."""
+    """Returns the difference if the angles are shifted by half of their number, as the claim states."""
     return difference(side, L, L // 2, seed)
 
 
 def control(side, L, seed):
-    """Renumbers the angles by one more."""
+    """Returns the difference if the angles are shifted by one step too many."""
     return difference(side, L, L // 2 + 1, seed)
 
 

@@ -1,4 +1,4 @@
-"""Scattering of an image with J scales and L angles has 1 + J L + L^2 J (J - 1) / 2 coefficients at each position.
+"""Image scattering with J scales and L angles has 1 + J L + L^2 J (J - 1) / 2 coefficients per position.
 
     S x = { x * phi,  |x * psi_1| * phi,  ||x * psi_1| * psi_2| * phi },    j_2 > j_1                          (1)
 
@@ -15,12 +15,12 @@ from gnomon.scattering import Scattering2d
 
 
 def predicted(scales, angles):
-    """Returns the numbers of coefficients and of positions, for each number of scales J and angles L."""
+    """Returns the predicted numbers of coefficients and of positions, for each number of scales J and angles L."""
     return [[1 + J * L + L**2 * J * (J - 1) // 2, 4] for J in scales for L in angles]
 
 
 def count(half_turns, scales, angles):
-    """Returns the measured numbers of coefficients and positions, for each J and L on these half turns."""
+    """Returns the measured numbers of coefficients and positions, for each J and L; angles fill ``half_turns``."""
     rows = []
     for J in scales:
         for L in angles:

@@ -1,4 +1,4 @@
-"""Doubling the width of the averages halves the change of scattering coefficients under a shift.
+"""Doubling the width of scattering's averages halves the change of its coefficients under a shift.
 
     |S_J L_a x - S_J x| / |S_J x|  ~  |a| 2^{-J}                                                              (1)
 
@@ -16,12 +16,12 @@ from gnomon.scattering import WaveletTransform
 
 
 def predicted():
-    """Returns -1, the exponent of the averaging width 2^J in the relative change."""
+    """Returns -1, the exponent of the averaging width in the relative change under a shift."""
     return -1.0
 
 
 def changes(scales, shift, averaged):
-    """Returns the relative changes of first-order coefficients of a short wave packet, for several J."""
+    """Returns the relative change of a short wave packet's first-order coefficients under a shift, per scale J."""
     t = np.arange(4096) - 2048
     x = torch.from_numpy(np.stack([np.exp(-((u / 3) ** 2) / 2) * np.cos(1.5 * u) for u in (t, t - shift)]))
     found = []

@@ -1,4 +1,4 @@
-"""All dilations of a wavelet together pass every frequency equally if and only if its mean is zero.
+"""A wavelet's dilations together pass every frequency equally if and only if the wavelet's mean is zero.
 
     int |psi^(a w)|^2 da / a = C    for every w > 0,   C < infinity  iff  psi^(0) = 0                         (1)
 
@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """Returns C at every frequency, then the product of the spreads in time and frequency."""
+    """Returns the constant C at every frequency, then the product of the wavelet's spreads in time and frequency."""
     return [0.5] * len(frequencies) + [(35 / 12) ** 0.5]
 
 
 def sums_and_spreads(frequencies, offset):
-    """Returns the sum over scales for each frequency, then the product of the spreads."""
+    """Returns the sum over dilations for each frequency, then the product of the spreads in time and frequency."""
     t, dt = np.linspace(-12, 12, 1201, retstep=True)
     psi = (1 - t**2 + offset) * np.exp(-(t**2) / 2)
     scales = 2.0 ** (np.arange(-160, 60) / 16)

@@ -1,4 +1,4 @@
-"""Filtering with a wavelet and deforming the signal nearly commute, equally well at all frequencies.
+"""Filtering with a wavelet and deforming a signal nearly commute, equally well at all frequencies.
 
     |(L x) * psi_j - L (x * psi_j)| <= C s |x|,    L x(u) = x((1 - s) u),    C the same for all scales j      (1)
 
@@ -19,14 +19,14 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def predicted(frequencies, warp):
-    """Returns the bound on the commutator for the Gaussian psi of frequency 1 and width 1/4, for each filter."""
+    """Returns the bound on the commutator of filter and dilation, once for each filter."""
     u = np.linspace(0, 3, 300_001)
     gap = np.exp(-8 * (u - 1) ** 2) - np.exp(-8 * (u / (1 - warp) - 1) ** 2)
     return np.full(len(frequencies), np.abs(gap).max() / (warp * (1 - warp) ** 0.5))
 
 
 def largest_commutators(equal, frequencies, warp):
-    """Returns the largest commutator over wave packets x divided by s |x|, for each filter."""
+    """Returns the largest commutator of filter and dilation over wave packets, relative to the dilation, per filter."""
     n = 1024
     t = np.arange(n) - n // 2
     w = 2 * np.pi * np.fft.fftfreq(n)

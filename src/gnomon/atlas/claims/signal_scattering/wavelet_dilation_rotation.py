@@ -1,4 +1,4 @@
-"""Dilating a wavelet by 2^j and rotating it divides its frequency by 2^j and rotates the frequency back.
+"""Dilating a wavelet by 2^j divides its frequency by 2^j, and rotating it rotates the frequency back.
 
     psi_{j,t}(u) = 2^{-2j} psi(r_t u / 2^j):   center frequency 2^{-j} r_{-t} xi,   |psi_{j,t}|_1 = |psi|_1   (1)
 
@@ -15,7 +15,7 @@ CENTER_FREQUENCY = (2.0, 0.5)
 
 
 def predicted(scales, angles):
-    """Returns both center frequencies and the sum of the modulus, 1, for each wavelet."""
+    """Returns both center frequencies and 1, the sum of the wavelet's modulus, for each scale and angle."""
     rows = []
     for j in range(scales):
         for k in range(angles):
@@ -31,7 +31,7 @@ def predicted(scales, angles):
 
 
 def frequencies_and_sums(scales, angles, power):
-    """Returns mean frequencies of the energy and the sum of the modulus, for each wavelet."""
+    """Returns the measured mean frequencies and the sum of the modulus, for each scale and angle."""
     u = np.arange(128) - 64
     w = 2 * np.pi * np.fft.fftfreq(128)
     x, y = np.meshgrid(u, u, indexing="ij")

@@ -1,4 +1,4 @@
-"""A wavelet transform keeps the energy exactly if its squared filters add up to 1 at every frequency.
+"""A wavelet transform keeps a signal's energy exactly if its squared filters sum to 1 at every frequency.
 
     |W x|^2 = |x|^2   iff   phi^(w)^2 + sum_k (psi_k^(w)^2 + psi_k^(-w)^2) / 2 = 1                            (1)
 
@@ -14,7 +14,7 @@ from gnomon.scattering import WaveletTransform
 
 
 def inputs(shape, seed):
-    """Returns noise, smooth signals and single frequencies."""
+    """Returns signals: noise, smooth signals and single frequencies."""
     x = np.random.default_rng(seed).normal(size=(6, *shape))
     x[2:4] = x[2:4].cumsum(-1)
     x[4:] = np.cos(np.arange(shape[1]) * np.array([0.7, 2.9])[:, None, None])
@@ -33,7 +33,7 @@ def observed(J, shape, seed):
 
 
 def control(J, shape, seed):
-    """Uses Morlet wavelets whose squared filters do not add up to 1."""
+    """Returns the energies for Morlet wavelets, whose squared filters do not sum to 1."""
     from gnomon.scattering.images import wavelet_spectra_2d
     from gnomon.scattering.morlet import gaussian_average_2d
 

@@ -1,4 +1,4 @@
-"""The wavelet transform of a shifted signal is the shifted wavelet transform, without subsampling.
+"""The wavelet transform (without subsampling) of a shifted signal is the shifted wavelet transform.
 
     W L_a = L_a W                                                                                             (1)
 
@@ -19,14 +19,14 @@ def inputs(size, J, seed):
 
 
 def predicted(size, J, shift, seed):
-    """Returns the modulus of the shifted transform, by sums over the circle."""
+    """Returns the modulus of the wavelet transform, shifted afterwards, by sums over the circle."""
     x, spectra = inputs(size, J, seed)
     lag = (np.arange(size)[:, None] - np.arange(size)) % size
     return np.abs(np.roll(np.stack([wave[lag] @ x for wave in np.fft.ifft(spectra)]), shift, 1))
 
 
 def shift_then_transform(size, J, shift, seed, step):
-    """Returns the transform of the shifted signal; every ``step``-th position is kept and repeated."""
+    """Returns the transform of the shifted signal; only every ``step``-th position is kept."""
     x, spectra = inputs(size, J, seed)
     coefficients = np.abs(np.fft.ifft(np.fft.fft(np.roll(x, shift)) * spectra))
     return coefficients[:, ::step].repeat(step, 1)[:, :size]

@@ -1,4 +1,4 @@
-"""For a narrow filter of positive frequencies, a small shift is a phase factor; the error is shift times bandwidth.
+"""For a narrow filter, a small shift multiplies the output by a phase; the error is shift times bandwidth.
 
     x(. + a) * psi = e^{i w_0 a} x * psi + error,   |error|^2 / |x * psi|^2 = 2 (1 - e^{-s^2 a^2 / 2})        (1)
 
@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(shifts, spread):
-    """Returns the relative squared error of the phase factor for each shift."""
+    """Returns the predicted squared error of the phase factor relative to the energy, for each shift."""
     return [2 * (1 - np.exp(-(spread**2) * a**2 / 2)) for a in shifts]
 
 
 def errors(shifts, spread, repetitions, seed, real):
-    """Returns the squared phase errors divided by the energy, for each realization and shift."""
+    """Returns the measured squared error of the phase factor relative to the energy, per realization and shift."""
     n, w0 = 4096, np.pi / 2
     w = 2 * np.pi * np.fft.fftfreq(n)
     filters = np.exp(-((w - w0) ** 2) / (4 * spread**2))

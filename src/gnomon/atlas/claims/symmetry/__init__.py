@@ -1,1 +1,1 @@
-"""Symmetry claims: invariance and equivariance under groups of transformations."""
+"""Claims about symmetry: invariance and equivariance under groups of transformations."""

@@ -1,4 +1,4 @@
-"""Weights that start mirror symmetric stay symmetric if each training example comes with its mirror image.
+"""Mirror-symmetric weights stay symmetric in training if each example comes with its mirror image.
 
     g w_0 = w_0   =>   g w_T = w_T                                                                                 (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def asymmetry(start, n, d, steps, seed):
-    """Returns |flip(w) - w| / |w| after training on examples and their mirror images."""
+    """Returns the asymmetry |flip(w) - w| / |w| of trained weights; ``start`` says if they start symmetric."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     y = np.sign(x.sum(1))
@@ -27,7 +27,7 @@ def asymmetry(start, n, d, steps, seed):
 
 
 def predicted():
-    """Returns 0, the asymmetry of the weights."""
+    """Returns 0, the asymmetry of the trained weights."""
     return 0.0
 
 

@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def loss(w, x, y):
-    """Returns the logistic loss and its gradient."""
+    """Returns the logistic loss of the weights w and its gradient."""
     m = y * (x @ w)
     return np.log1p(np.exp(-m)).mean(), -(y / (1 + np.exp(m))) @ x / len(x)
 
@@ -28,17 +28,17 @@ def differences(shifts, n, d, seed):
 
 
 def predicted():
-    """Returns 0 for losses and 0 for gradients."""
+    """Returns 0 twice, for the differences of losses and of gradients."""
     return [0.0, 0.0]
 
 
 def observed(n, d, seed):
-    """Adds all shifts of each example to the data."""
+    """Returns the differences of losses and gradients if the data contain all shifts of each example."""
     return differences(range(d), n, d, seed)
 
 
 def control(n, d, seed):
-    """Adds only half of the shifts."""
+    """Returns the differences of losses and gradients if the data contain only half of the shifts."""
     return differences(range(d // 2), n, d, seed)
 
 

@@ -1,4 +1,4 @@
-"""If a network uses its kernels in all quarter turns, quarter turns of the image do not change its pooled features.
+"""If a CNN uses its kernels in all quarter turns, turning the image does not change its pooled features.
 
     f(r x) = f(x)  for quarter turns r,  after a mean over places and turns of the kernels                         (1)
 
@@ -14,26 +14,26 @@ from gnomon.symmetry import GroupConv2d, GroupPool, cyclic, equivariance, quarte
 
 
 def change(first, seed):
-    """Returns the relative change of pooled features of random images under quarter turns."""
+    """Returns the relative change of pooled features under quarter turns, with ``first`` as the first layer."""
     x = torch.randn(6, 1, 9, 9, generator=torch.Generator().manual_seed(seed)).double()
     net = nn.Sequential(*first, nn.AdaptiveAvgPool2d(1), nn.Flatten()).double()
     return equivariance(net, x, quarter_turns()).output.invariance
 
 
 def predicted():
-    """Returns 0, the change that the claim allows."""
+    """Returns 0, the change of the pooled features under quarter turns."""
     return 0.0
 
 
 def observed(seed):
-    """Uses a convolution with kernels in all quarter turns, and the mean over the turns."""
+    """Returns the change for a convolution with kernels in all quarter turns, averaged over the turns."""
     torch.manual_seed(seed)
     layer = GroupConv2d(1, 4, 3, group=cyclic(4), lifting=True, padding=1, bias=False)
     return change([layer, nn.ReLU(), GroupPool(group=cyclic(4))], seed)
 
 
 def control(seed):
-    """Uses a plain convolution."""
+    """Returns the change for a plain convolution, whose kernels have one orientation."""
     torch.manual_seed(seed)
     return change([nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.ReLU()], seed)
 

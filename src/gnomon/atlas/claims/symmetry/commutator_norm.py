@@ -1,4 +1,4 @@
-"""A convolution almost commutes with a small deformation: the difference is proportional to the deformation.
+"""A convolution and a small deformation almost commute: their difference is proportional to the deformation.
 
     |[W, L_t]| = O(t)    for a shift with a warp, x(u + 1/2 + t sin u)                                              (1)
 
@@ -20,12 +20,12 @@ class Filter(torch.nn.Module):
         self.weight = torch.nn.Parameter(torch.tensor(matrix))
 
     def forward(self, x):
-        """Multiplies signals by the matrix."""
+        """Returns the signals multiplied by the filter's matrix."""
         return x @ self.weight.T
 
 
 def warp(n, t):
-    """Returns the matrix of x(u + 1/2 + t sin u) for signals of few frequencies, by Fourier series."""
+    """Returns the matrix of the deformation x(u + 1/2 + t sin u) of size t, for signals of few frequencies."""
     u = 2 * np.pi * np.arange(n) / n
     k = np.arange(-(n // 8), n // 8 + 1)
     forward = np.exp(-1j * np.outer(k, u)) / n
@@ -33,7 +33,7 @@ def warp(n, t):
 
 
 def norms(matrix, n, strengths):
-    """Returns the norm of the commutator at each strength of the deformation."""
+    """Returns the norm of the difference of both orders (filter, deformation), for each deformation size."""
     layer, out = Filter(matrix), []
     for t in strengths:
         move = torch.tensor(warp(n, t))
@@ -42,24 +42,24 @@ def norms(matrix, n, strengths):
 
 
 def gaussian_row(n):
-    """Returns a periodic Gaussian row of length n."""
+    """Returns a Gaussian on a circle of n points, as one row of a convolution matrix."""
     distance = np.minimum(np.arange(n), n - np.arange(n))
     row = np.exp(-(distance**2) / 8)
     return row / row.sum()
 
 
 def predicted():
-    """Returns 1, the exponent of the deformation's strength in the norm of the difference."""
+    """Returns 1, the exponent of the deformation's size in the norm of the difference."""
     return 1.0
 
 
 def observed(n, strengths):
-    """Uses a Gaussian filter, which commutes with the shift by 1/2."""
+    """Returns the norms for a Gaussian convolution, which commutes with shifts."""
     return norms(np.stack([np.roll(gaussian_row(n), i) for i in range(n)]), n, strengths)
 
 
 def control(n, strengths):
-    """Gives the rows of the filter different weights, so not even the shift commutes."""
+    """Returns the norms for a filter whose rows have different weights, so that not even shifts commute."""
     rows = np.stack([(1 + i / n) * np.roll(gaussian_row(n), i) for i in range(n)])
     return norms(rows, n, strengths)
 

@@ -1,4 +1,4 @@
-"""Shifting an image before or after a circular convolution gives the same result; with zero padding it does not.
+"""Shifting an image before or after a circular convolution gives the same; with zero padding it does not.
 
     conv(shift x) = shift conv(x)                                                                                  (1)
 
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def errors(mode, side, seed):
-    """Returns the largest difference for each shift."""
+    """Returns the largest difference between convolving before and after a shift, for each shift."""
     torch.manual_seed(seed)
     conv, coarse = (nn.Conv2d(2, 3, 3, stride=s, padding=1, padding_mode=mode).double() for s in (1, 2))
     x = torch.randn(1, 2, side, side).double()
@@ -25,7 +25,7 @@ def errors(mode, side, seed):
 
 
 def predicted():
-    """Returns 0 for each shift, the difference between convolving before and after the shift."""
+    """Returns 0, the difference between convolving before and after a shift, for each shift."""
     return [0.0, 0.0, 0.0, 0.0]
 
 

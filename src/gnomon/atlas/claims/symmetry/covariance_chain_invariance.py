@@ -16,7 +16,7 @@ from gnomon.symmetry import equivariance, translations
 
 
 def network(dense, side, seed):
-    """Returns two circular convolutions and a mean; if ``dense``, a dense layer replaces the second."""
+    """Returns two circular convolutions and a mean; ``dense`` replaces the second one by a dense layer."""
     torch.manual_seed(seed)
     first = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     second = nn.Conv2d(2, 2, 3, padding=1, padding_mode="circular")
@@ -26,13 +26,13 @@ def network(dense, side, seed):
 
 
 def change(dense, side, seed):
-    """Returns the relative change of the output under shifts."""
+    """Returns the relative change of the network's output under shifts of the input."""
     x = torch.randn(4, 1, side, side, generator=torch.Generator().manual_seed(seed)).double()
     return equivariance(network(dense, side, seed), x, translations()).output.invariance
 
 
 def predicted():
-    """Returns 0, the change of the output."""
+    """Returns 0, the change of the network's output under shifts of the input."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Random augmentation has, on average, the gradient of the data set of all transformed examples.
+"""Random augmentation has, on average, the gradient of the data set that contains all transformed examples.
 
     E_t grad L(t(x_i), y_i) = (1 / |T|) sum_t grad L(t(x_i), y_i)                                                  (1)
 
@@ -24,14 +24,14 @@ def problem(n, d, seed):
 
 
 def predicted(n, d, seed):
-    """Returns the gradient on all shifts of all examples."""
+    """Returns the gradient over all shifts of all examples."""
     x, y, w, _ = problem(n, d, seed)
     whole, labels = np.concatenate([np.roll(x, s, 1) for s in range(d)]), np.tile(y, d)
     return -((labels * (1 - np.tanh(labels * (whole @ w) / 2)) / 2)[:, None] * whole).mean(0)
 
 
 def random_gradients(extra, n, d, draws, seed):
-    """Returns gradients with a new random shift for each example, for each draw; an ``extra`` share stays unshifted."""
+    """Returns gradients with a random shift of each example, per draw; a share ``extra`` stays unshifted."""
     shares = (1 - extra) / d + extra * np.eye(d)[0]
     x, y, w, rng = problem(n, d, seed)
     rows = np.arange(n)[:, None]

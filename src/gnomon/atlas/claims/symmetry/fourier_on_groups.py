@@ -1,4 +1,4 @@
-"""The Fourier transform on a group turns convolution into products of matrices.
+"""The Fourier transform on a finite group turns convolution into products of matrices.
 
     sum_rho d_rho^2 = |G|,    F(f * h) = F(f) F(h)                                                                 (1)
 
@@ -22,12 +22,12 @@ def problem(seed):
 
 
 def predicted():
-    """Returns 0, the difference, and 6, the sum of squared dimensions."""
+    """Returns 0, the difference of transform and products, and 6, the sum of squared dimensions."""
     return [0.0, 6.0]
 
 
 def difference(seed, swapped):
-    """Returns the largest difference between the transform of f * h and the products, then the sum of squares."""
+    """Returns the largest difference of the transform of f * h to the products, then the squared dimensions' sum."""
     group, rho, f, h = problem(seed)
     made = fourier(convolve(f, h, group), rho)
     pairs = zip(fourier(f, rho), fourier(h, rho), strict=True)

@@ -1,4 +1,4 @@
-"""Gradients are orthogonal to symmetries of the weights, so each ReLU unit conserves |w_in|^2 - |w_out|^2.
+"""Gradients are orthogonal to weight symmetries, so a ReLU unit keeps |incoming weights|^2 - |outgoing weights|^2.
 
     <grad L(w), d/da U_a w> = 0;    for ReLU units |w_in|^2 - |w_out|^2 is constant along gradient flow             (1)
 
@@ -17,7 +17,7 @@ from gnomon.symmetry.parameters import unit_balance
 
 
 def drifts(decay, rates, time, seed):
-    """Returns the largest drift of the conserved quantity of ten ReLU units, for several step sizes."""
+    """Returns the largest drift of |w_in|^2 - |w_out|^2 over ten ReLU units, for several step sizes."""
     g = torch.Generator().manual_seed(seed)
     x = torch.randn(30, 3, generator=g).double()
     y = x[:, :1].sin()
@@ -37,7 +37,7 @@ def drifts(decay, rates, time, seed):
 
 
 def predicted():
-    """Returns 1, the exponent of the step size in the drift."""
+    """Returns 1, the exponent of the step size in the drift of |w_in|^2 - |w_out|^2."""
     return 1.0
 
 

@@ -1,4 +1,4 @@
-"""Convolution on a finite group commutes with left translations of its first argument.
+"""On a finite group, translating the first argument of a convolution from the left translates the result.
 
     (f * h)(u) = sum_v f(u v^-1) h(v),    (L_u f) * h = L_u (f * h)                                               (1)
 
@@ -16,12 +16,12 @@ GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """Returns 0 for each group, the difference between moving before and after the convolution."""
+    """Returns 0, the difference between translating before and after the convolution, for each group."""
     return [0.0, 0.0, 0.0]
 
 
 def difference(seed, second):
-    """Returns the largest difference over all translations, for each group; ``second`` moves h instead of f."""
+    """Returns the largest difference over all translations, for each group; ``second`` translates h, not f."""
     found = []
     for group in GROUPS:
         f, h = torch.randn(2, group.order, generator=torch.Generator().manual_seed(seed)).double()

@@ -1,4 +1,4 @@
-"""A function on a space with a group action lifts to the group and is constant on cosets of the stabilizer.
+"""A function on a space with a group action lifts to the group and is constant on the stabilizer's cosets.
 
     f^(g) = f(g x_0),    f^(g h) = f^(g) for h that fix x_0,    |G| = |X| |H|                                       (1)
 
@@ -22,12 +22,12 @@ def lift(points, seed):
 
 
 def predicted(points):
-    """Returns 0, the change on cosets, and the number of points, |G| / |H|."""
+    """Returns 0, the lift's change on cosets, and the number of points, (group size) / (stabilizer size)."""
     return [0.0, float(points)]
 
 
 def change(points, seed, right):
-    """Returns the largest change of the lift under products with the stabilizer, then |G| / |H|."""
+    """Returns the lift's largest change on cosets, then (group size) / (stabilizer size); ``right`` sets the order."""
     group, _, values = lift(points, seed)
     fixing = [h for h in group if h[0] == 0]
     products = [(g, tuple(g[i] for i in h) if right else tuple(h[i] for i in g)) for g in group for h in fixing]

@@ -1,4 +1,4 @@
-"""QR decomposition of a Gaussian matrix gives uniform random rotations if the diagonal of R is made positive.
+"""QR of a Gaussian matrix gives a uniform random rotation if the diagonal of R is made positive.
 
     E[tr Q] = 0,   E[(tr Q)^2] = 1,   E[Q_11^2] = 1/3    for Q uniform over SO(3)                                   (1)
 Reference: [mezzadri2007generate].
@@ -11,23 +11,23 @@ from gnomon.symmetry import random_orthogonal
 
 
 def predicted():
-    """Returns the three moments of uniform rotations, with 1 added so that none is zero."""
+    """Returns three moments of uniform random rotations, with 1 added so that none is zero."""
     return [1.0, 2.0, 4 / 3]
 
 
 def moments(q):
-    """Returns 1 + trace, 1 + squared trace, and 1 + squared entry, for each matrix."""
+    """Returns 1 + trace, 1 + squared trace and 1 + squared first entry of each rotation matrix."""
     trace = np.trace(q, axis1=1, axis2=2)
     return np.stack([1 + trace, 1 + trace**2, 1 + q[:, 0, 0] ** 2], 1)
 
 
 def observed(draws, seed):
-    """Draws by QR of Gaussian matrices with fixed signs."""
+    """Returns the moments for rotations from QR with the diagonal of R made positive."""
     return moments(random_orthogonal(3, draws, special=True, seed=seed).numpy())
 
 
 def control(draws, seed):
-    """Draws by QR with the signs that the library returns."""
+    """Returns the moments for rotations from QR with the signs that the library happens to return."""
     q = np.linalg.qr(np.random.default_rng(seed).normal(size=(draws, 3, 3)))[0]
     q[:, :, 0] *= np.linalg.det(q)[:, None]
     return moments(q)

@@ -1,4 +1,4 @@
-"""Invariance built into a model is exact; invariance learned by augmentation is only approximate.
+"""Shift invariance that is built into a model is exact; invariance learned by augmentation is approximate.
 
     change under shifts:  design < augmentation < 3/4 of the change without either                            (1)
 
@@ -45,18 +45,18 @@ def changes(copies, n, d, seed):
 
 
 def predicted():
-    """Returns the sources of invariance, from the smallest change to the largest."""
+    """Returns the names of the sources of invariance, from the smallest change to the largest."""
     return ("design", "augmentation", "3/4 of nothing")
 
 
 def changes_over_seeds(copies, n, d, repetitions, seed):
-    """Returns the relative changes of the outputs under shifts, for several seeds."""
+    """Returns the relative changes of outputs under shifts for all three sources, for several seeds."""
     rows = [changes(copies, n, d, s) for s in range(seed, seed + repetitions)]
     return {name: [row[name] for row in rows] for name in predicted()}
 
 
 def observed(n, d, repetitions, seed):
-    """Augments by random shifts of the examples."""
+    """Returns the changes with random shifts of the examples as augmentation."""
 
     def shifted(x, rng):
         places = np.arange(d) - rng.integers(0, d, size=(n, 1))

@@ -1,4 +1,4 @@
-"""Under shifts, means and Fourier magnitudes are invariant, convolutions equivariant, and flattened images neither.
+"""Under shifts, means and Fourier magnitudes are invariant, convolutions equivariant, flattened images neither.
 
     mean: invariant,   |FFT|: invariant,   circular convolution: equivariant,   flattened image: neither         (1)
 
@@ -18,12 +18,12 @@ class Modulus(nn.Module):
     """The absolute values of the Fourier transform of an image."""
 
     def forward(self, x):
-        """Returns the absolute values of the transform over both axes."""
+        """Returns the absolute values of the image's Fourier transform over both axes."""
         return torch.fft.fft2(x).abs()
 
 
 def maps(seed):
-    """Returns four maps of images: mean, Fourier modulus, circular convolution, flattening."""
+    """Returns four maps of images: mean, Fourier magnitudes, circular convolution, flattening."""
     torch.manual_seed(seed)
     conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
     return [nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()), Modulus(), conv, nn.Flatten()]
@@ -35,7 +35,7 @@ def predicted():
 
 
 def zero_errors(seed, action):
-    """Returns which properties hold, from measured errors under an action."""
+    """Returns for each map whether it is invariant and whether equivariant, by measured errors under an action."""
     x = torch.randn(8, 1, 8, 8, generator=torch.Generator().manual_seed(seed)).double()
     found = []
     for module in maps(seed):
@@ -49,7 +49,7 @@ observed = partial(zero_errors, action=translations([(0, 1), (3, 2)]))  # Circul
 
 
 def control(seed):
-    """Lets zeros enter at the border, so none of the maps is exact."""
+    """Returns both properties for shifts that let zeros enter at the border, under which no map is exact."""
     from gnomon.symmetry import action
 
     return zero_errors(seed, action({"right": lambda x: torch.nn.functional.pad(x, (1, 0))[..., :-1]}))

@@ -1,4 +1,4 @@
-"""A linear map between functions on a group commutes with the group exactly if it is a convolution.
+"""A linear map of functions on a group commutes with the group if and only if it is a convolution.
 
     dim {W : W L(g) = L(g) W for all g} = |G|                                                                      (1)
 
@@ -16,12 +16,12 @@ GROUPS = (cyclic_group(5), dihedral_group(4), symmetric_group(3))
 
 
 def predicted():
-    """Returns the number of elements of each group."""
+    """Returns the number of elements of each group, the predicted dimension."""
     return [float(group.order) for group in GROUPS]
 
 
 def dimensions(generators):
-    """Returns the dimension of the maps that commute with these group elements, for each group."""
+    """Returns the dimension of the linear maps that commute with the chosen elements, for each group."""
     found = []
     for group in GROUPS:
         moves = [group.regular[g] for g in generators(group)]

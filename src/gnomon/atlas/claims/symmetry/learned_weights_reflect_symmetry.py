@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 
 def asymmetry(copy, steps, seed):
-    """Returns the mean asymmetry of the ten filters of a linear classifier of digits."""
+    """Returns the mean asymmetry |flip(w) - w| / |w| of the ten filters of a linear digit classifier."""
     from gnomon.data import digits
 
     split = digits(600, 10, seed=seed)
@@ -34,12 +34,12 @@ def asymmetry(copy, steps, seed):
 
 
 def predicted():
-    """Returns the names of both asymmetries, the smaller one first."""
+    """Returns the names of both trainings, the one with the smaller asymmetry first."""
     return ("ten times with", "without")
 
 
 def asymmetries(copy, steps, repetitions, seed):
-    """Returns the asymmetries of filters with copies in the data (times ten), and without."""
+    """Returns ten times the asymmetry with copies in the data, and the asymmetry without them."""
     seeds = range(seed, seed + repetitions)
     kinds = zip(predicted(), (10, 1), (copy, None), strict=True)
     return {name: [times * asymmetry(made, steps, s) for s in seeds] for name, times, made in kinds}

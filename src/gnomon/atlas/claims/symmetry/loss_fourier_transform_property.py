@@ -1,4 +1,4 @@
-"""A linear change of variables A moves the spectrum to A^-T w and divides it by |det A|.
+"""Applying a matrix A to a function's argument moves its spectrum to A^-T w and divides it by |det A|.
 
     F[L o A](w) = |det A|^-1 F[L](A^-T w)                                                                          (1)
 
@@ -15,7 +15,7 @@ POINTS = np.array([[0.3, 0.5], [1.0, -0.7], [0.0, 1.2], [-0.8, -0.4]])
 
 
 def transform(w, n):
-    """Returns the Fourier integral of the sum of two Gaussians at A t, by the trapezoidal rule."""
+    """Returns the Fourier integral at w of the sum of two Gaussians at A t, by numerical integration."""
     t = np.linspace(-9, 9, n)
     grid = np.stack(np.meshgrid(t, t, indexing="ij"), -1)
     values = sum(np.exp(-(((grid @ MATRIX.T) - c) ** 2).sum(-1) / 2) for c in CENTERS)
@@ -24,24 +24,24 @@ def transform(w, n):
 
 
 def closed_form(w):
-    """Returns the transform of the two Gaussians in closed form."""
+    """Returns the Fourier transform of the two Gaussians at w, in closed form."""
     return sum(2 * np.pi * np.exp(-(w**2).sum(-1) / 2 - 1j * (w @ c)) for c in CENTERS)
 
 
 def predicted():
-    """Returns the transformed spectrum: real parts, then imaginary parts."""
+    """Returns the spectrum predicted by the formula: real parts, then imaginary parts."""
     z = closed_form(POINTS @ np.linalg.inv(MATRIX)) / abs(np.linalg.det(MATRIX))
     return np.concatenate([z.real, z.imag])
 
 
 def observed(n):
-    """Returns the Fourier transform by numerical integration."""
+    """Returns the spectrum by numerical integration: real parts, then imaginary parts."""
     z = transform(POINTS, n)
     return np.concatenate([z.real, z.imag])
 
 
 def control(n):
-    """Evaluates the spectrum at the inverse instead of the inverse transpose."""
+    """Returns the spectrum evaluated at A^-1 w instead of A^-T w, without the transpose."""
     z = transform(POINTS @ np.linalg.inv(MATRIX).T @ MATRIX, n)
     return np.concatenate([z.real, z.imag])
 

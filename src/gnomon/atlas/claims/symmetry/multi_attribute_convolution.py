@@ -1,4 +1,4 @@
-"""Convolutions along several attributes, summed over all of them, are invariant to shifts along any attribute.
+"""Convolutions along several axes (attributes), summed over all axes, ignore shifts along any of them.
 
     x_{j+1} = r(x_j * psi along the axes v_1 ... v_j),   x_J = sum over v_1 ... v_{J-1}                             (1)
 
@@ -27,7 +27,7 @@ def layers(n, seed):
 
 
 def change(total, n, seed):
-    """Returns the relative changes of the output under a shift of the input, and of layer 1 along its own attribute."""
+    """Returns the output's relative change under a shift of the input, and of layer 1 along its own attribute."""
     network, x = layers(n, seed)
     base = network(x, total)
     moved = network(np.roll(x, n // 2), total), network(x, total, move=n // 2)
@@ -35,7 +35,7 @@ def change(total, n, seed):
 
 
 def predicted():
-    """Returns 0 for each shift, the change of the output."""
+    """Returns 0, the change of the output, for each of both shifts."""
     return [0.0, 0.0]
 
 

@@ -1,4 +1,4 @@
-"""Averaging over a range of shifts multiplies frequency k by sin(k a) / (k a), a low-pass filter.
+"""Averaging a signal over shifts up to a multiplies its frequency k by sin(k a) / (k a), a low-pass filter.
 
     (1 / 2a) int_{-a}^{a} f(w - t) dt   has Fourier coefficients   sin(k a) / (k a) f_k                             (1)
 
@@ -14,13 +14,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(n, m):
-    """Returns the factor of each frequency on the grid."""
+    """Returns the predicted factor of each frequency on the grid."""
     k = 2 * np.pi * np.arange(1, n // 2) / n
     return np.sin((m + 0.5) * k) / ((2 * m + 1) * np.sin(k / 2))
 
 
 def factors(falling, n, m, seed):
-    """Returns the ratio of Fourier coefficients after and before averaging a random signal over shifts."""
+    """Returns the measured factors: Fourier coefficients after averaging a random signal divided by before."""
     f, weights = np.random.default_rng(seed).normal(size=n), 1.0 + m - falling * np.abs(np.arange(-m, m + 1))
     made = sum(w * np.roll(f, s) for w, s in zip(weights, range(-m, m + 1), strict=True)) / weights.sum()
     return np.real(np.fft.fft(made)[1 : n // 2] / np.fft.fft(f)[1 : n // 2])

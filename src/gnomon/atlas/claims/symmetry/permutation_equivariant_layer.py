@@ -1,4 +1,4 @@
-"""A matrix commutes with all permutations exactly if it is lambda I + gamma 1 1^T: two parameters at any size.
+"""A matrix commutes with all permutations if and only if it is lambda I + gamma 1 1^T, with two parameters.
 
     P Theta = Theta P for all P  <=>  Theta = lambda I + gamma 1 1^T,  whose diagonal is lambda + gamma          (1)
 
@@ -18,7 +18,7 @@ def predicted(sizes):
 
 
 def dimensions(sizes, cycles):
-    """Returns the dimension of the matrices that commute with generators of a group, for each size."""
+    """Returns the dimension of the matrices that commute with a group's generators, for each size."""
     found = []
     for m in sizes:
         eye = torch.eye(m, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""An activation that acts on each value separately commutes with every deformation of the positions.
+"""An activation applied to each value separately commutes with every deformation of the positions.
 
     r(x o t) = r(x) o t   for all maps t of places   <=>   r acts point by point                                   (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def gap(activation, n, seed):
-    """Returns the largest difference for each random map of positions."""
+    """Returns the largest difference between both orders (activation, deformation), for each random deformation."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     maps = [np.sort(rng.integers(0, n, size=n)) for _ in range(5)]
@@ -21,7 +21,7 @@ def gap(activation, n, seed):
 
 
 def predicted():
-    """Returns 0 for each map, the difference between mapping before and after the activation."""
+    """Returns 0, the difference between deforming before and after the activation, for each deformation."""
     return [0.0] * 5
 
 

@@ -1,4 +1,4 @@
-"""A sum over all elements of a group does not change if the input is transformed by the group.
+"""A sum of filter responses over all elements of a group does not change if the group moves the input.
 
     f(x) = sum_i <g_i K, x>,    f(g x) = sum_i <g^-1 g_i K, x> = f(x)                                              (1)
 
@@ -11,7 +11,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def features(n, seed):
-    """Returns a signal, and a function: its rectified products with all shifts of a kernel."""
+    """Returns a signal, and a function that gives its rectified products with all shifts of a kernel."""
     rng = np.random.default_rng(seed)
     x, k = rng.normal(size=(2, n))
     shifts = np.stack([np.roll(k, i) for i in range(n)])
@@ -19,18 +19,18 @@ def features(n, seed):
 
 
 def predicted(n):
-    """Returns 0 for each shift: no change."""
+    """Returns 0, the change of the sum, for each shift of the input."""
     return np.zeros(n)
 
 
 def observed(n, seed):
-    """Returns the change of the sum over all shifts, for each shift of the input."""
+    """Returns the change of the sum over all shifts of the kernel, for each shift of the input."""
     x, layer = features(n, seed)
     return [abs(layer(np.roll(x, s)).sum() - layer(x).sum()) for s in range(n)]
 
 
 def control(n, seed):
-    """Sums over half of the shifts."""
+    """Returns the change of a sum over only half of the kernel's shifts, for each shift of the input."""
     x, layer = features(n, seed)
     return [abs(layer(np.roll(x, s))[: n // 2].sum() - layer(x)[: n // 2].sum()) for s in range(n)]
 

@@ -1,4 +1,4 @@
-"""Each stage of average pooling makes features less sensitive to a shift by one sample.
+"""Each stage of average pooling makes features less sensitive to a shift of the input by one sample.
 
 Means over 2^J samples of white noise have variance 2^-J; means of the shifted signal differ by the samples at the ends:
 
@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def changes(pool, stages, n, repetitions, seed):
-    """Returns the relative change under a shift by one sample after each number of stages."""
+    """Returns the features' measured relative change under a shift by one sample, after each number of stages."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(repetitions):

@@ -1,4 +1,4 @@
-"""A convolution over translations and quarter turns commutes with translations and quarter turns.
+"""A convolution over translations and quarter turns commutes with both kinds of motion.
 
     (Y * Psi)(u, g) = sum_{u', h} Y(u', h) Psi(g^{-1}(u' - u), g^{-1} h),    (r Y) * Psi = r (Y * Psi)           (1)
 
@@ -12,14 +12,14 @@ from gnomon.symmetry import GroupConv2d, cyclic
 
 
 def settings(side, seed):
-    """Returns a group convolution layer, and features of an image."""
+    """Returns a group convolution layer, and features of an image over positions and turns."""
     torch.manual_seed(seed)
     layer = GroupConv2d(2, 3, 3, group=cyclic(4), padding=1, bias=False).double()
     return layer, torch.randn(1, 8, side, side, dtype=torch.float64)
 
 
 def rotate_features(x):
-    """Rotates features by 90 degrees by hand: positions rotate, and element g becomes g + 1."""
+    """Returns features rotated by 90 degrees: positions rotate, and the features of turn g move to turn g + 1."""
     n, channels, side, _ = x.shape
     return x.rot90(1, (2, 3)).reshape(n, channels // 4, 4, side, side).roll(1, 2).reshape(x.shape)
 
@@ -36,7 +36,7 @@ def observed(side, seed):
 
 
 def control(side, seed):
-    """Uses a plain convolution with as many channels."""
+    """Returns the difference for a plain convolution with the same number of channels."""
     _, x = settings(side, seed)
     layer = torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double()
     return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())

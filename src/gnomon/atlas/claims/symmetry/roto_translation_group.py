@@ -1,4 +1,4 @@
-"""Rotations and translations of the plane form a group, in which a rotation also rotates the next translation.
+"""Rotations and translations of the plane form a group; in a product, a rotation turns the next translation.
 
     (u, a)(v, b) = (u + r_a v, a + b),    (u, a)^-1 = (-r_{-a} u, -a)                                              (1)
 
@@ -13,21 +13,21 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def product(g, h, turns):
-    """Returns the product g h; without ``turns``, translations are simply added."""
+    """Returns the product g h of two motions; without ``turns``, their translations are simply added."""
     (u, a), (v, b) = g, h
     r = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) if turns else np.eye(2)
     return u + r @ v, a + b
 
 
 def inverse(g):
-    """Returns the inverse of a rotation and translation g."""
+    """Returns the inverse of a motion g, a rotation followed by a translation."""
     u, a = g
     r = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
     return -r @ u, -a
 
 
 def deviations(turns, seed):
-    """Returns deviations from associativity, from the inverse, and from acting on points one after the other."""
+    """Returns deviations from associativity, from the inverse, and from moving points one motion after the other."""
     rng = np.random.default_rng(seed)
     g, h, k = [(rng.normal(size=2), rng.uniform(0, 6)) for _ in range(3)]
     x = rng.normal(size=2)
@@ -42,7 +42,7 @@ def deviations(turns, seed):
 
 
 def predicted():
-    """Returns 0 three times: no deviation."""
+    """Returns 0 three times, the deviations from the three properties of a group action."""
     return [0.0, 0.0, 0.0]
 
 
