@@ -31,7 +31,9 @@ __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "patch_shuffl
 
 @dataclass(frozen=True, slots=True)
 class CueConflict(Result):
-    """Result: how many predictions follow the shape of an image, its texture, or neither, if both disagree."""
+    """Result: how many predictions follow the shape, the texture, or neither, on images whose shape and texture
+    conflict.
+    """
 
     shape: int
     texture: int

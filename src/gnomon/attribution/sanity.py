@@ -42,7 +42,7 @@ Method = Callable[..., Attribution]
 
 @dataclass(frozen=True, slots=True)
 class SanityCheck(Result):
-    """Result: how similar attribution maps stay if the model's weights are shuffled, or if it learned random labels.
+    """Result: how similar attribution maps stay if weights are shuffled, or if the model was trained on random labels.
 
     >>> SanityCheck("gradient", 0.1).depends_on_model, SanityCheck("edges", 0.95).findings[0].kind
     (True, 'map-ignores-model')

@@ -72,7 +72,7 @@ class ReplaceOneGap(Result):
 def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
-    """Estimates the generalization gap from the change of examples' losses when they are replaced before training.
+    """Estimates the generalization gap: how much an example's loss changes if it is replaced before training.
 
     See equation (1) of the module docstring.
 

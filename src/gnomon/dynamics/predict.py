@@ -52,7 +52,7 @@ def predict_from_kernel(
     penalty: float = 0.0,
     tolerance: float = 1e-8,
 ) -> Trajectory:
-    """Predicts losses and outputs of full-batch training with this kernel at given times, on training and test points.
+    """Predicts losses and outputs of full-batch training from a kernel at given times, on training and test points.
 
         f' = -(1 / n) K dl/df - alpha (f - f(0)),    f(X, t) = y + exp(-K t / n) (f(X, 0) - y)     (1)
 

@@ -61,7 +61,7 @@ class LineSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """Wraps an elementwise function; finds the points at which it is not smooth only once.
+    """Wraps an elementwise function and remembers the points at which the function is not smooth.
 
     ``fits`` is the memory of mehler.py: coefficients as polynomials in the standard deviation.
     """

@@ -50,7 +50,7 @@ class TimeConditionedNetwork(nn.Module):
         self.register_buffer("rates", torch.pi * 2.0 ** torch.arange(waves))
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
-        """Returns a vector for each point at its time."""
+        """Returns the vector that the network computes for each point at its time."""
         waves = t[:, None].to(x) * self.rates.to(x)
         return self.body(torch.cat([x.flatten(1), t[:, None].to(x), waves.sin(), waves.cos()], 1)).reshape(x.shape)
 

@@ -1,4 +1,4 @@
-"""Training as a game of several players, such as a GAN: why gradient descent circles, and update rules that avoid it.
+"""Training as a game of several players, such as a GAN: why gradient descent circles, and update rules that do not.
 
 All players' parameters form one point w. F(w) contains the gradient of each player's own loss in its own parameters.
 

@@ -43,8 +43,8 @@ MIN_PAIRS_PER_THREAD = 2**17
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The bytes that a kernel computation needs: ``result`` for the kernel matrix, ``workspace`` for ``tile`` pairs of
-    points at a time.
+    """Memory of a kernel computation in bytes: ``result`` for the matrix, ``workspace`` for ``tile`` pairs at
+    a time.
     """
 
     result: int

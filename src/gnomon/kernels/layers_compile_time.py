@@ -9,11 +9,10 @@ __all__ = ["layers_compile_seconds"]
 
 
 def layers_compile_seconds(program: Program, pairs: int | None = None) -> float:
-    """Returns the approximate compilation seconds before `layers` can run; only activations without a closed form need
-    it.
+    """Returns the approximate compilation seconds before `layers` can run; 0 if all activations have a closed form.
 
     ``pairs`` is the number of covariances below each activation, if it is known.
-    Cost: 50 ms for each such activation.
+    Cost: 50 ms for each activation without a closed form.
 
     >>> import torch
     >>> from gnomon.program import read

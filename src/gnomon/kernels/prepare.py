@@ -131,8 +131,7 @@ class PlanCache:
     def engine(
         self, points: tuple[Tensor, Tensor], dtype: torch.dtype, *, compiled: bool | None, tentative: bool = False
     ) -> Prepared:
-        """Decides whether compiled loops or torch compute the kernel of these points; compiled loops run once they save
-        time.
+        """Decides whether compiled loops or torch compute the kernel of these points; compiled loops if they save time.
 
         Torch computes kernels until that has taken about as long, in all, as loading or compiling loops takes. The
         times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not

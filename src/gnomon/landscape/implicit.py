@@ -55,7 +55,7 @@ class ImplicitPenalty(Result):
         )
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the loss and both implicit penalties."""
+        """Plots the loss and the two penalties that finite steps and finite batches implicitly add to it."""
         bars = Bars("value", ("loss", "penalty of the step", "penalty of the batches"),
                     (self.loss, self.norm, self.noise))  # fmt: skip
         return (Plot("What steps add to the loss", (bars,), Axis("loss and penalties"), caption=self.verdict),)

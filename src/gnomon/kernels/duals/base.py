@@ -1,5 +1,4 @@
-"""Defines the interface that every activation implements for infinite-width kernels: expectations over Gaussian
-preactivations.
+"""Defines the interface of activations in infinite-width kernels: expectations over Gaussian preactivations.
 
 For (u, v) ~ N(0, [[a, c], [c, b]]) an elementwise function phi has
 

@@ -37,8 +37,8 @@ class Exp(AbstractDual):
         return _finite(torch.exp((a + b) / 2 + c))  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the factor by which phi = exp multiplies tangent kernels, E[phi'(u) phi'(v)]: E[phi(u) phi(v)],
-        because exp is its own derivative.
+        """Returns the factor by which phi = exp multiplies tangent kernels: equal to `dual`, because exp is its own
+        derivative.
         """
         return self.dual(a, b, c)
 

@@ -29,12 +29,12 @@ class Identity(AbstractDual):
         return c + torch.zeros_like(a * b)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the factor by which the identity phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 1."""
+        """Returns the factor by which the identity multiplies tangent kernels: 1, because its slope is 1."""
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the identity phi, E[u phi'(u) v phi'(v)]: the
-        covariance of u and v.
+        """Returns what a trained gain adds to the tangent kernel after the identity: the covariance of the Gaussian
+        inputs.
         """
         return self.dual(a, b, c)
 

@@ -40,8 +40,8 @@ class LeakyReLU(AbstractDual):
         return self.dual_and_derivative(a, b, c)[0]
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the factor by which phi = leaky ReLU multiplies tangent kernels, E[phi'(u) phi'(v)]: for Gaussian u,
-        v; if a variance is zero, phi'(0) is as in torch.
+        """Returns the factor E[phi'(u) phi'(v)] by which leaky ReLU multiplies tangent kernels, with phi'(0) as in
+        torch.
         """
         return self._derivative(a, b, angle(cosine(a, b, c)))
 
@@ -55,8 +55,8 @@ class LeakyReLU(AbstractDual):
         return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = leaky ReLU, E[u phi'(u) v phi'(v)]:
-        E[phi(u) phi(v)], because u phi'(u) = phi(u).
+        """Returns what a trained gain adds to the tangent kernel after leaky ReLU phi: `dual`, because x phi'(x) =
+        phi(x).
         """
         return self.dual(a, b, c)
 

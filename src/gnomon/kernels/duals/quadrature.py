@@ -60,8 +60,8 @@ class Quadrature(AbstractDual):
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after an elementwise function phi: E[u phi'(u) v
-        phi'(v)], Gaussian u, v.
+        """Returns what a trained gain adds to the tangent kernel after a function phi: E[u phi'(u) v phi'(v)], Gaussian
+        u, v.
         """
         return self._moments.gain_product(a, b, c)
 

@@ -47,9 +47,7 @@ class ReLU(AbstractDual):
         return dual, where_both_positive(a, b, slope, torch.zeros(()).to(a))  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = ReLU, E[u phi'(u) v phi'(v)]: E[phi(u)
-        phi(v)], because u phi'(u) = phi(u).
-        """
+        """Returns what a trained gain adds to the tangent kernel after ReLU phi: `dual`, because x phi'(x) = phi(x)."""
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:

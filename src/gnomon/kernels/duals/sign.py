@@ -38,8 +38,8 @@ class Sign(AbstractDual):
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the factor by which the sign function phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 0, because
-        its slope is 0 except at zero.
+        """Returns the factor by which the sign function multiplies tangent kernels: 0, because its slope is 0 except at
+        zero.
         """
         return torch.zeros_like(a * b * c)
 
@@ -50,8 +50,8 @@ class Sign(AbstractDual):
         return torch.zeros_like(a * b * c)
 
     def mean(self, a: Variance) -> Variance:
-        """Returns the mean output of the sign function for a Gaussian input with mean zero and variance a: 0, because
-        the function is odd.
+        """Returns the mean output of the sign function for a Gaussian input with mean zero: 0, because the function is
+        odd.
         """
         return torch.zeros_like(a)
 
@@ -74,8 +74,8 @@ class Heaviside(AbstractDual):
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns the factor by which the step function phi multiplies tangent kernels, E[phi'(u) phi'(v)]: 0, because
-        its slope is 0 except at zero.
+        """Returns the factor by which the step function multiplies tangent kernels: 0, because its slope is 0 except at
+        zero.
         """
         return torch.zeros_like(a * b * c)
 

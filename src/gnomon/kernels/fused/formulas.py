@@ -41,8 +41,7 @@ def half_angle(e, dd, rr, k):
 
 @njit(**INNER)
 def kink(e, sa, ra, sb, rb, k):
-    """Returns the kernel entry after a piecewise linear activation, and the factor by which it multiplies the tangent
-    kernel.
+    """Returns the kernel entry after a piecewise linear activation, and the activation's factor for the tangent kernel.
 
     See equations (3) and (4) of the module docstring.
     """

@@ -6,7 +6,7 @@ With the scores f of an example of class y, sorted f_(1) >= f_(2) >= ...,
     DLR     - margin / (f_(1) - f_(3)),     target t:  - (f_y - f_t) / (f_(1) - (f_(3) + f_(4)) / 2)       (2)
 
 An example is fooled if (1) is below zero. (2) does not change when all scores are multiplied or shifted. Of two scores
-(2) is minus the margin, because there is no third one, and divided by itself the margin would have no gradient.
+(2) is minus the margin, because a third score is missing, and divided by itself the margin would have no gradient.
 Reference: [croce2020reliable] for (2).
 """
 
