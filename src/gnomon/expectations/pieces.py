@@ -84,9 +84,9 @@ class Size:
 class Pieces:
     """The smooth pieces of an elementwise function on [-reach, reach], and the points between the pieces.
 
-    Their places (ascending), the narrower neighboring piece of each (0 if hard, infinite if cut for its length
-    alone), the jump
-    at each; how large the function is; and the memory of smoothing.py.
+    The fields hold the places of these points in ascending order, the width of the narrower piece next to each (0 at a
+    kink or jump, infinite if the function was cut only for its length), the jump at each, how large the function is,
+    and the memory of smoothing.py.
     """
 
     least: float

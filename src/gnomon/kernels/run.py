@@ -81,7 +81,8 @@ def _run(
     """Returns the kernels between two sets of points, by compiled loops or, if they do not support the points, by
     torch.
 
-    Their numbers are finite: compiled loops count those that are not, and leave the reference to explain them.
+    All entries of the kernels are finite: compiled loops count the others, and leave it to the reference to explain
+    them.
     """
     if prepared.compiled is not None and fused.accepts_points(points, dtype):
         result = prepared.compiled.run(points, kinds, dtype)
