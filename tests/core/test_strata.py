@@ -45,3 +45,15 @@ def test_without_classes_the_seed_draws_all_examples_alike():
     for seed in range(400):
         counts[stratified_sample(6, None if seed % 2 else torch.rand(6), 3, seed=seed)] += 1
     assert counts.sum() == 1200 and (counts - 200).abs().max() < 45  # 4.5 standard deviations
+
+
+@pytest.mark.parametrize(
+    ("sizes", "k", "shares"),
+    [
+        ([5, 1, 1], 3, [1, 1, 1]),  # one each is too many by one, and only the first class may give one back
+        ([40, 35, 1, 1, 1], 10, [4, 3, 1, 1, 1]),  # 5.1 and 4.5 are the exact shares: each gives one back
+        ([2, 2, 2], 2, [1, 1, 0]),  # fewer places than classes
+    ],
+)
+def test_classes_give_places_back_if_each_needs_one(sizes, k, shares):
+    assert drawn(sizes, k) == shares

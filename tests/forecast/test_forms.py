@@ -84,3 +84,11 @@ def test_the_kernel_of_a_wide_network_is_that_of_test_points_by_training_points(
     found = predict(net, (x.double(), y.double()), test=z.double(), kernel="infinite", times=[float("inf")])
     start = net(z.double()).detach() - z * net(torch.ones(1, 1).double()).detach()  # a linear network has no rest
     assert torch.allclose(found.test[0], z.double() + start, atol=1e-6)
+
+
+def test_targets_at_positions_are_one_hot_rows_in_the_order_of_the_outputs():
+    x, y = torch.randn(6, 1, 2, 2), torch.randint(0, 3, (6, 2, 2), generator=torch.Generator().manual_seed(0))
+    axes = _axes_loss(nn.Conv2d(1, 3, 1), x, y)
+    loss, table = _loss_targets(None, y, 6, torch.zeros(6, 3, 2, 2), axes)
+    expected = nn.functional.one_hot(y, 3).movedim(3, 1).reshape(6, -1)
+    assert loss is axes and torch.equal(table, expected.to(table.dtype))

@@ -118,3 +118,10 @@ def test_a_limit_travels():
     there = pickle.loads(pickle.dumps(lim))
     assert torch.equal(there.ntk(x), lim.ntk(x))
     assert torch.equal(pickle.loads(pickle.dumps(lim)).ntk(x), lim.ntk(x))
+
+
+@pytest.mark.parametrize(("size", "compared"), [(4096, True), (4097, False)])
+def test_values_of_tensors_of_up_to_4096_numbers_are_compared(size, compared):
+    values = []
+    prepare._tensor(torch.zeros(size), [], [], values)
+    assert bool(values) is compared

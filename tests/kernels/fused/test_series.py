@@ -3,6 +3,7 @@ import torch
 from torch import nn
 
 from gnomon.kernels.duals import Sin
+from gnomon.kernels.fused import series
 from gnomon.kernels.fused.series import coefficients
 from gnomon.program import Law
 from tests.kernels.fused.reference import both, distance
@@ -70,3 +71,16 @@ def test_one_point_without_a_certificate_is_enough_to_refuse():
     a = torch.tensor([0.5, 1e4], dtype=torch.float64)  # sin(100 z) has no series of so few terms
     assert coefficients(torch.sin, Sin(), a[:1], None) is not None
     assert coefficients(torch.sin, Sin(), a, None) is None
+
+
+@pytest.mark.parametrize(("count", "powers"), [(12, 6), (80, 60)])
+def test_the_rule_integrates_products_of_hermite_polynomials(count, powers):
+    """Sum of the weights times h_j h_k is 1 if j = k and 0 otherwise, both for Gauss nodes and for equidistant ones."""
+    nodes, table = series._rule(count, powers)
+    few = min(powers, 6)
+    polynomials = [torch.ones_like(nodes), nodes]
+    for k in range(1, few - 1):
+        polynomials.append((nodes * polynomials[k] - k**0.5 * polynomials[k - 1]) / (k + 1) ** 0.5)
+    products = torch.stack(polynomials) @ table[:, :few]
+    torch.testing.assert_close(products, torch.eye(few, dtype=torch.float64), rtol=0, atol=1e-6)
+    assert table.shape == (count, powers)
