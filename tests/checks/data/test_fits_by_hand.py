@@ -17,7 +17,9 @@ from gnomon.bounds.pacbayes import prior
 from gnomon.bounds.pacbayes.inequalities import CONSTANTS
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.scaling import _line, scaling_law
-from gnomon.checks import find_leaks
+from gnomon.checks import find_leaks, input_conditioning
+from gnomon.checks.data.category_codes import category_code_findings
+from gnomon.checks.data.columns import column_statistics
 from gnomon.checks.data.conflicts import _is_contradicted
 from gnomon.checks.data.kernel_votes import RIDGES, leave_one_out_kernel_predictions
 from gnomon.checks.data.rows import bits_per_example, example_rows, nearest_distances, random_features
@@ -26,6 +28,7 @@ from gnomon.checks.data.targets import class_findings, regression_target_finding
 from gnomon.core.inputs.batch import Batch
 from gnomon.decisions import best_temperature, distill
 from gnomon.decisions.temperature import distillation_loss
+from gnomon.training import train
 
 SIZES = [10.0, 20.0, 50.0, 90.0, 200.0, 400.0]
 
@@ -326,7 +329,7 @@ def test_a_prior_is_trained_for_its_epochs(monkeypatch):
 
     def record(start, data, **known):
         asked.update(known)
-        return type("Run", (), {"model": start})()
+        return train(start, data, steps=1)
 
     monkeypatch.setattr(prior, "train", record)
     data = Batch(torch.randn(5050, 2), torch.zeros(5050).long())
@@ -369,3 +372,38 @@ def test_draws_of_signs_have_the_standard_error_of_their_mean():
 def test_too_few_examples_in_either_set_have_no_leaks():
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     assert not find_leaks(x, x[:3]).copies and not find_leaks(x[:3], x).copies
+
+
+@pytest.mark.parametrize(
+    ("spread", "columns", "word"),
+    [
+        (0.099, 2, "small"),
+        (0.101, 2, None),
+        (9.9, 2, None),
+        (10.1, 2, "large"),
+        (0.05, 200, "small"),
+        (0.05, 201, None),
+    ],
+)
+def test_the_spread_of_all_columns_is_near_one(spread, columns, word):
+    x = spread * torch.tensor([-1.0, 1.0] * 100)[:, None] * (1 + 1e-9 * torch.arange(columns))
+    x[:, 1::2] *= torch.tensor([1.0, 1.0, -1.0, -1.0] * 50)[:, None]
+    found = [f for f in column_statistics(x.double()).findings if f.kind == "input-scale" or "word" in f.values]
+    assert [f.values["word"] for f in found] == ([] if word is None else [word])
+
+
+@pytest.mark.parametrize(("spread", "constant"), [(0.9e-12, 1), (1.2e-12, 0)])
+def test_a_column_is_constant_below_a_trillionth_of_its_size(spread, constant):
+    sides = torch.tensor([-1.0, 1.0, 1.0, -1.0], dtype=torch.float64)
+    x = torch.stack([1 + spread * sides, torch.arange(4).double()], 1)
+    assert input_conditioning(x).constant == constant
+
+
+def test_codes_are_sought_in_every_column():
+    g = torch.Generator().manual_seed(0)
+    code = torch.randint(0, 30, (900,), generator=g)
+    level = torch.randn(30, generator=g)[code][:, None]
+    for place in range(3):
+        x = torch.randn(900, 3, generator=g)
+        x[:, place] = code.float()
+        assert [f.values["column"] for f in category_code_findings(x, level, classes=0)] == [place]

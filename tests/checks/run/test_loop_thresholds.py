@@ -320,3 +320,22 @@ def test_three_calls_in_the_wrong_mode_are_a_mistake(count, found):
     unused = (LoaderFacts(9, forwards=count), LoaderFacts(9, forwards=9, backwards=9))
     model = ModelFacts("Net", layers="Dropout", trained=9)
     assert rows(judge_modes, models=(model,), loaders=unused) == ([kinds.EVAL_MISSING] if found else [])
+
+
+def _two_groups(fall, first, last):
+    """Losses whose first and last tenth have these deviations and whose means differ by ``fall``; 100 losses."""
+
+    def group(center, deviation):
+        sides = [center - deviation * (9 / 10) ** 0.5, center + deviation * (9 / 10) ** 0.5] * 5  # stdev of ten numbers
+        return sides
+
+    return group(50.0, first) + [50.0] * 80 + group(50.0 - fall, last)
+
+
+@pytest.mark.parametrize(("first", "last"), [(3.0, 4.0), (4.0, 3.0), (0.3, 0.4)])
+def test_a_fall_of_two_standard_errors_is_a_fall(first, last):
+    """The error of the difference is sqrt(s1^2 / 10 + s2^2 / 10): 5 / sqrt(10), or a tenth of it."""
+    error = (first**2 / 10 + last**2 / 10) ** 0.5
+    for factor, found in ((1.9, True), (2.1, False)):
+        losses = [(i, loss) for i, loss in enumerate(_two_groups(factor * error, first, last))]
+        assert rows(judge_values, losses=tuple(losses), steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
