@@ -71,7 +71,7 @@ class FourierMask(Result):
 
     @names_call("fourier_mask(module, data)")
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
-        """Returns the same mask with the accuracy on other images that keep only its frequencies."""
+        """Measures the accuracy on other images of which only the frequencies in the mask are kept."""
         with preserve(module):
             return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
 

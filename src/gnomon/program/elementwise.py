@@ -147,7 +147,7 @@ def _with_parameter(b: Builder, call: Call) -> Random:
 
 
 def prod_positions(tensor: Tensor, value: Random) -> int:
-    """Returns the number of positions for which an elementwise parameter has separate entries."""
+    """Returns for how many positions (pixels, tokens) an elementwise parameter has entries of its own."""
     channel = lay.channel_dimension(value.layout)
     rank = len(value.layout)
     sizes = [1] * (rank - tensor.dim()) + list(tensor.shape)

@@ -1,4 +1,4 @@
-"""Lists of transformations of inputs (group actions), such as rotations and shifts, whose symmetry is measured.
+"""Builds lists of input transformations (group actions), such as rotations and shifts, to measure symmetry with.
 
 A move is a function from inputs (n, ...) to inputs of the same shape. `features` says how a move acts on what a layer
 makes of the inputs, so that a layer can be asked whether it commutes with it: images of any size turn as images do, and

@@ -99,7 +99,7 @@ class Probe:
 
     @cached_property
     def _layouts(self) -> dict[Node, tuple[bool, list[ExampleLayout]]]:
-        """For each operation that uses a parameter: whether its gradient is nonzero, and which axes may hold the
+        """For each operation that uses a parameter: whether it has a gradient, and which tensor axes may hold the
         examples.
         """
         plain, scaled = self._gradients

@@ -47,7 +47,9 @@ class AbstractDual(ABC):
 
     @abstractmethod
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the activation phi: E[u phi'(u) v phi'(v)]."""
+        """Returns what a trained input scale (gain) adds to the NTK after the activation phi: E[u phi'(u) v
+        phi'(v)].
+        """
 
     @abstractmethod
     def mean(self, a: Variance) -> Variance:

@@ -40,9 +40,7 @@ class Erf(AbstractDual):
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() * (4 / pi)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = erf: E[u phi'(u) v phi'(v)], Gaussian u,
-        v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after phi = erf: E[u phi'(u) v phi'(v)]."""
         return determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3 * c * (4 / pi)  # (3)
 
     def mean(self, a: Variance) -> Variance:

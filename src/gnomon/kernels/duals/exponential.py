@@ -43,9 +43,7 @@ class Exp(AbstractDual):
         return self.dual(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = exp: E[u phi'(u) v phi'(v)], Gaussian u,
-        v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after phi = exp: E[u phi'(u) v phi'(v)]."""
         return _finite(self.dual(a, b, c) * ((a + c) * (b + c) + c))  # (2)
 
     def mean(self, a: Variance) -> Variance:
@@ -74,8 +72,8 @@ class GaussianBump(AbstractDual):
         return 4 * c * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 3  # (4)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the Gaussian bump phi: E[u phi'(u) v phi'(v)],
-        Gaussian u, v.
+        """Returns what a trained input scale (gain) adds to the NTK after the Gaussian bump phi: E[u phi'(u) v
+        phi'(v)].
         """
         gap = 2 * (a * b - c * c)
         return 4 * ((a + gap) * (b + gap) + 2 * c * c) * determinant(2 * a, 2 * b, 2 * c).rsqrt() ** 5  # (5)

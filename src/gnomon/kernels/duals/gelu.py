@@ -43,9 +43,7 @@ class GELU(AbstractDual):
         return q + c * p * (1 / (1 + a) + 1 / (1 + b) + 1 / d)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = GELU: E[u phi'(u) v phi'(v)], Gaussian u,
-        v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after phi = GELU: E[u phi'(u) v phi'(v)]."""
         d, p, _ = _parts(a, b, c)
         square = c * c
         gap = a * b - square

@@ -33,7 +33,7 @@ class Identity(AbstractDual):
         return torch.ones_like(a * b * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the identity: the covariance of the Gaussian
+        """Returns what a trained input scale (gain) adds to the NTK after the identity: the covariance of the Gaussian
         inputs.
         """
         return self.dual(a, b, c)

@@ -55,7 +55,7 @@ class LeakyReLU(AbstractDual):
         return p.norm * (odd * p.cosine + even * folded), self._derivative(a, b, p.angle)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after leaky ReLU phi: `dual`, because x phi'(x) =
+        """Returns what a trained input scale (gain) adds to the NTK after leaky ReLU phi: `dual`, because x phi'(x) =
         phi(x).
         """
         return self.dual(a, b, c)

@@ -46,9 +46,7 @@ class Polynomial(AbstractDual):
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients))[1:], a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after a polynomial phi: E[u phi'(u) v phi'(v)],
-        Gaussian u, v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after a polynomial phi: E[u phi'(u) v phi'(v)]."""
         return _dual(tuple(m * p for m, p in enumerate(self.coefficients)), a, b, c)
 
     def mean(self, a: Variance) -> Variance:

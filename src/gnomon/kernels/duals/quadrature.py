@@ -60,9 +60,7 @@ class Quadrature(AbstractDual):
         return self._moments.slope_product(a, b, c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after a function phi: E[u phi'(u) v phi'(v)], Gaussian
-        u, v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after a function phi: E[u phi'(u) v phi'(v)]."""
         return self._moments.gain_product(a, b, c)
 
     def corners(self, a: Variance) -> bool:

@@ -47,7 +47,9 @@ class ReLU(AbstractDual):
         return dual, where_both_positive(a, b, slope, torch.zeros(()).to(a))  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after ReLU phi: `dual`, because x phi'(x) = phi(x)."""
+        """Returns what a trained input scale (gain) adds to the NTK after ReLU phi: `dual`, because x phi'(x)
+        = phi(x).
+        """
         return self.dual(a, b, c)
 
     def mean(self, a: Variance) -> Variance:

@@ -55,9 +55,7 @@ class Scaled(AbstractDual):
         return self.outer_scale**2 * s * self.inner.dual_derivative(s * a, s * b, s * c)  # (2)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the scaled phi: E[u phi'(u) v phi'(v)], Gaussian
-        u, v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after the scaled phi: E[u phi'(u) v phi'(v)]."""
         s = self.inner_scale**2
         return self.outer_scale**2 * self.inner.dual_gain(s * a, s * b, s * c)  # (3)
 

@@ -44,8 +44,8 @@ class Sign(AbstractDual):
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the sign function phi, E[u phi'(u) v phi'(v)]:
-        0.
+        """Returns what a trained input scale (gain) adds to the NTK after the sign function phi, E[u phi'(u) v
+        phi'(v)]: 0.
         """
         return torch.zeros_like(a * b * c)
 
@@ -80,8 +80,8 @@ class Heaviside(AbstractDual):
         return torch.zeros_like(a * b * c)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after the step function phi, E[u phi'(u) v phi'(v)]:
-        0.
+        """Returns what a trained input scale (gain) adds to the NTK after the step function phi, E[u phi'(u) v
+        phi'(v)]: 0.
         """
         return torch.zeros_like(a * b * c)
 

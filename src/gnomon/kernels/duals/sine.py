@@ -36,9 +36,7 @@ class Sin(AbstractDual):
         return _cosh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = sine: E[u phi'(u) v phi'(v)], Gaussian u,
-        v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after phi = sine: E[u phi'(u) v phi'(v)]."""
         return (a * b + c * c) * _sinh(a, b, c) + c * (1 - a - b) * _cosh(a, b, c)  # (2)
 
     def mean(self, a: Variance) -> Variance:
@@ -67,9 +65,7 @@ class Cos(AbstractDual):
         return _sinh(a, b, c)  # (1)
 
     def dual_gain(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
-        """Returns what a trained gain adds to the tangent kernel after phi = cosine: E[u phi'(u) v phi'(v)], Gaussian
-        u, v.
-        """
+        """Returns what a trained input scale (gain) adds to the NTK after phi = cosine: E[u phi'(u) v phi'(v)]."""
         return (a * b + c * c) * _cosh(a, b, c) + c * (1 - a - b) * _sinh(a, b, c)  # (3)
 
     def mean(self, a: Variance) -> Variance:

@@ -137,8 +137,8 @@ def _wrap(source, row, u, w, width, left, lanes):
 
 @njit(**INNER)
 def pool(source, ins, dy, dx, tag, out, out_at, weight):
-    """Applies pooling: adds covariances at one pixel displacement to the pooled displacements to which they
-    contribute.
+    """Applies pooling: adds covariances at one pixel displacement to the displacements of the pooled image
+    they affect.
     """
     wraps, lanes = ins[17] == 1, len(tag)
     ky, kx, high, width = ins[9], ins[10], ins[7], ins[8]
