@@ -99,7 +99,7 @@ def is_divisor(place: Place) -> bool:
 
 
 def is_position(place: Place) -> bool:
-    """Checks whether a number in the source is an index, a dimension or a divisor, for which there are special kinds of
+    """Checks whether a number in the source is an index, a dimension or a divisor; each has its own kind of planted
     error.
     """
     node, parent = place.node, place.parent

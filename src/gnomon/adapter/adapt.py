@@ -96,8 +96,8 @@ def adapt(
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
-    """Converts a module and its data so that there is one row per example; handles graphs, text stored in columns,
-    hidden states and random noise.
+    """Converts a module and its data to one row per example; handles graphs, text in columns, hidden states and random
+    noise.
 
     A module that samples gets one fixed draw of noise, so that its outputs are a function of its inputs. Losses that
     the module computes itself are left to the caller.

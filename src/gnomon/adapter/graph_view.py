@@ -76,8 +76,8 @@ class GraphView(ModuleView):
         self.roles = roles
 
     def forward(self, **padded: Tensor) -> Tensor:
-        """Runs the wrapped network on zero-padded graphs; returns one row per graph, which holds the outputs of its
-        nodes if there is one per node.
+        """Runs the wrapped network on zero-padded graphs; returns one row per graph: its output, or the padded outputs
+        of its nodes.
         """
         counts = padded[NODE_COUNT]
         found = output_tensor(_call(self.module_of_view, join_graphs(padded, self.roles)))

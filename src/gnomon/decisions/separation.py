@@ -107,7 +107,9 @@ class LinearCapacity(Result):
 
     @property
     def verdict(self) -> str:
-        """States in one sentence the effective dimension of the features."""
+        """States in one sentence how many independent features would separate random labels as well as these features
+        do.
+        """
         found = self.dimension
         size = f"more than {self.points[-1] / 2:.0f}" if found == inf else f"about {found:.1f}"
         return f"The {self.features} features separate random labels like {size} independent features would."
@@ -229,8 +231,8 @@ def _two_classes(features: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _program(x: np.ndarray, y: np.ndarray, *, intercept: bool) -> tuple[np.ndarray, float, float]:
-    """Finds by linear programming the plane that violates the margin constraints least; returns the plane and the mean
-    violation.
+    """Finds by linear programming the plane that separates two classes best; returns the plane and the mean violation
+    of margins.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import csr_matrix, eye, hstack

@@ -179,7 +179,7 @@ def training_time(t: Any) -> float:
 
 
 def chosen_solver(solver: Any, n: int) -> SolverChoice:
-    """Returns the solver that the user passed; for "auto", a solver that suits n points."""
+    """Returns the solver of kernel regression that the user passed; for "auto", a solver that suits n points."""
     if isinstance(solver, AbstractSolver):
         return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":

@@ -101,7 +101,8 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @names_call
     def transform(self, X: Any) -> np.ndarray:
-        """Returns the features of each row, one for each center, whose inner products approximate the network's kernel.
+        """Returns features of each row, one for each random center; their inner products approximate the network's
+        kernel.
 
         See equation (1) of the module docstring.
         """

@@ -116,7 +116,9 @@ def _fitted_share(
     optimizer: AbstractOptimizer,
     targets: Callable[[Tensor], Tensor],
 ) -> float:
-    """Trains a copy on these examples alone; returns how much of them it fits, from 0 to 1; 0 if training diverges."""
+    """Trains a copy on a few examples only; returns which fraction of them it fits, from 0 to 1; 0 if training
+    diverges.
+    """
     run = train(
         module,
         (x, targets(y)),
