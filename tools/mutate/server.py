@@ -155,7 +155,7 @@ def _poll(pid: int, pipe: int, spent: float, timeout: float) -> Verdict | None:
 
 
 def _kill(pid: int, pipe: int) -> None:
-    for kill in (os.killpg, os.kill):  # Until the process has made its own process group, only the process exists.
+    for kill in (os.killpg, os.kill):  # If the process group does not exist yet, kills only the process.
         try:
             kill(pid, signal.SIGKILL)
         except ProcessLookupError:

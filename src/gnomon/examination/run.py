@@ -233,7 +233,7 @@ def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> S
     if _lacks_derivative(error):
         why = f"Skipped: PyTorch does not implement a derivative that this needs. {error_sentence(error)}"
         return _section(step, "skipped", why, seconds)
-    if isinstance(error, DependentExamplesError):  # an adaptive solver takes the same steps for a whole batch
+    if isinstance(error, DependentExamplesError):  # for example adaptive ODE solvers, whose steps suit the whole batch
         return _section(step, "skipped", f"Skipped: {_sentence(error)}", seconds)
     whole = "".join(traceback.format_exception(error))
     return _section(step, "failed", _sentence(error), seconds, whole)

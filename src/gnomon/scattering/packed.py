@@ -23,15 +23,12 @@ BAND = np.dtype(
     [
         (name, np.int64)
         for name in (
-            # number of wavelets, rows and columns of their grid, and height (high) and width (wide) of their input's
-            # grid
+            # Fields: number of wavelets, rows and columns of their grid, height (high) and width (wide) of their input
             "count", "rows", "columns", "high", "wide",
-            # how many values are folded onto one position; then the first indices of the offsets, the extents and the
-            # values
+            # Fields: how many values fold onto one position; first indices of the offsets, the extents and the values
             "places", "offsets", "extents", "values",
             "row_side", "column_side", "row_window", "column_window",
-            # first path in the output; range (after, until) of the bands that follow this band; their number of
-            # wavelets
+            # Fields: first path in the output; range (after, until) of the bands that follow; their number of wavelets
             "path", "after", "until", "later",
         )
     ]

@@ -168,7 +168,7 @@ class _HmcState:
         if t + 1 in {warmup // 8, warmup // 4, warmup // 2, 3 * warmup // 4} and len(self._seen) > 4:
             points = torch.cat(list(self._seen)[len(self._seen) // 2 :])
             n = len(points)
-            # Shrinks the estimated variance towards 1e-3, with the same weights as Stan.
+            # Shrinks the estimated variance towards 1e-3, with the same weights as the sampler Stan.
             self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)
             if self.options.length is None:
                 scale = self.variance.sqrt()

@@ -45,8 +45,8 @@ from gnomon.linalg.solve.base import (
 
 CACHE_TILE_BYTES = 2**20
 """Bytes of a tile that stays in the second-level cache while it is transposed."""
-# Half of the digits of float32, the lowest precision of kernels. Rounding errors stay below this for networks of any
-# reasonable depth; kernels that are not symmetric exceed it.
+# Tolerance for symmetry: half of the digits of float32, the lowest precision of kernels. Rounding errors stay below
+# this tolerance for networks of any reasonable depth; kernels that are not symmetric exceed it.
 SYMMETRIC = float(torch.finfo(torch.float32).eps) ** 0.5
 JITTER_POWERS = 12
 """Number of jitters to try, in powers of ten, from float precision to 1e-4 of the mean diagonal."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.lab import Claim, Premise, Source, equals
 
-SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # order k: numbers of bits d whose capacity is measured
+SIZES = {2: (96, 192, 384), 3: (24, 48, 96), 4: (24, 36, 54)}  # for each energy order k: the numbers of bits d tested
 CHANGES = {  # energy change if a bit with overlap z flips: (z + 1)^k - (z - 1)^k, or, for key 0, proportional to e^z
     0: np.exp,
     2: lambda z: 4 * z,

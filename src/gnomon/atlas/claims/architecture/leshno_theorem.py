@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem():
-    """Returns 300 points in [-1, 1] and the target sin(5x) at these points."""
+    """Returns 300 points x in [-1, 1] and the target sin(5 x)."""
     x = np.linspace(-1, 1, 300)
     return x, np.sin(5 * x)
 

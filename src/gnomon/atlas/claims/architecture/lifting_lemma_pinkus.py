@@ -24,7 +24,7 @@ def problem(variables, degree, seed):
 
 
 def predicted(variables, degree, seed):
-    """Returns the values of the polynomial itself."""
+    """Returns the values of the random polynomial at the points, which the fit must reproduce."""
     return problem(variables, degree, seed)[1]
 
 

@@ -15,7 +15,7 @@ from gnomon.models import ResidualLayer
 
 
 def inputs(width, seed):
-    """Returns ten random points."""
+    """Returns ten random input points for the residual layer."""
     return np.random.default_rng(seed).normal(size=(10, width))
 
 

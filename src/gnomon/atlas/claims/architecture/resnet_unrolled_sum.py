@@ -19,7 +19,7 @@ def net(blocks, width, seed):
 
 
 def inputs(width, seed):
-    """Returns a random input vector."""
+    """Returns a random input vector for the residual network."""
     return torch.randn(width, generator=torch.Generator().manual_seed(seed)).double()
 
 

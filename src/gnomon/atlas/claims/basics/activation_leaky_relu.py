@@ -10,7 +10,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, seed):
-    """Returns n Gaussian numbers."""
+    """Returns n standard normal numbers as inputs of the activation."""
     return np.random.default_rng(seed).normal(size=n)
 
 

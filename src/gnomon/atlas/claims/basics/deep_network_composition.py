@@ -19,7 +19,7 @@ def net(width, depth):
 
 
 def inputs(width, seed):
-    """Returns five Gaussian inputs."""
+    """Returns five standard normal input vectors for the network."""
     return torch.randn(5, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 

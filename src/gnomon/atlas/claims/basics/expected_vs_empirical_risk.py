@@ -20,7 +20,7 @@ TILT_ANGLE = 0.5  # angle between the chosen direction w and the direction e of 
 
 
 def predicted():
-    """Returns the true error p and the scaled variance p (1 - p)."""
+    """Returns the true error rate p and the variance p (1 - p), which is n times the error rate's variance."""
     from scipy.stats import norm
 
     p = norm.cdf(-CLASS_MEAN * np.cos(TILT_ANGLE))

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, bounded_by
 
 
 def inputs(n, seed):
-    """Returns flattened images of digits."""
+    """Returns images of digits, flattened to vectors."""
     return data.digits(n, 0, seed=seed).x.flatten(1).double()
 
 

@@ -21,7 +21,7 @@ def net(depth, width, between):
 
 
 def inputs(width, seed):
-    """Returns twenty Gaussian inputs."""
+    """Returns twenty standard normal input vectors for the network."""
     return torch.randn(20, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 

@@ -15,13 +15,13 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, classes, seed):
-    """Returns random scores and labels."""
+    """Returns random scores (logits) and random class labels."""
     rng = np.random.default_rng(seed)
     return 2 * rng.normal(size=(n, classes)), rng.integers(classes, size=n)
 
 
 def predicted(n, classes, seed):
-    """Returns the loss of each point and its gradient."""
+    """Returns the cross-entropy of each point and its gradient, softmax minus label, by the formulas."""
     z, y = problem(n, classes, seed)
     p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
     return np.hstack([-np.log(p[np.arange(n), y])[:, None], p - np.eye(classes)[y]])

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(seed):
-    """Returns fifty Gaussian inputs."""
+    """Returns fifty standard normal input vectors for both networks."""
     return torch.randn(50, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 

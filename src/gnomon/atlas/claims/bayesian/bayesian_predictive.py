@@ -37,7 +37,7 @@ def moments(weights, new):
 
 
 def observed(n, draws, seed):
-    """Returns both moments of the outputs for weights drawn from the posterior by Hamiltonian Monte Carlo."""
+    """Returns mean and mean square of the outputs, with weights from the posterior by Hamiltonian Monte Carlo."""
     x, y, new = problem(n, seed)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE_STD)
     result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
@@ -45,7 +45,7 @@ def observed(n, draws, seed):
 
 
 def control(n, draws, seed):
-    """Returns both moments of the outputs for weights drawn from the prior instead of the posterior."""
+    """Returns mean and mean square of the outputs, with weights from the prior instead of the posterior."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.randn(16, draws, 3, generator=generator, dtype=torch.float64)
     return moments(weights, problem(n, seed)[2])

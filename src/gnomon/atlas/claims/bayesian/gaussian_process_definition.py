@@ -32,7 +32,7 @@ def predicted(seed):
 
 
 def outputs(width, networks, seed):
-    """Returns the outputs of random networks at the two points, without the package."""
+    """Returns the outputs of random networks at the two points, computed without gnomon."""
     generator = torch.Generator().manual_seed(seed)
     x = inputs(seed)
     first = torch.randn(networks, 3, width, generator=generator, dtype=torch.float64) * (2 / 3) ** 0.5

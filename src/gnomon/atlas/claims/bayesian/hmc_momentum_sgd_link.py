@@ -43,7 +43,7 @@ def descend(momentum, step, friction, steps, seed):
 
 
 observed = partial(descend, momentum=lambda step, friction: 1 - step * friction)  # Momentum is 1 - step * friction.
-control = partial(descend, momentum=lambda _, friction: exp(-friction))  # Control: momentum as if a step lasted time 1.
+control = partial(descend, momentum=lambda _, friction: exp(-friction))  # Control: momentum exp(-friction), step time 1
 
 CLAIM = Claim(
     id="hmc-momentum-sgd-link",

@@ -16,7 +16,7 @@ LIBRARY_TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
 
 
 def predicted(diffusion, speed):
-    """Returns the coefficient of u_xx and the number of other terms, for heat and for waves."""
+    """Returns the expected coefficient of u_xx and 0 other terms, for the heat and the wave equation."""
     return [diffusion, 0.0, speed**2, 0.0]
 
 

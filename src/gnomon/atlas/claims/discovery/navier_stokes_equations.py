@@ -27,7 +27,7 @@ def vortex(points, viscosity):
 
 
 def measure(points, viscosity, pressure):
-    """Returns the relative residuals of both equations for the vortex, with derivatives taken on the grid."""
+    """Returns the relative residuals of incompressibility and momentum for the vortex, by grid derivatives."""
     flow, dx, t = vortex(points, viscosity)
     right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
     equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"

@@ -138,7 +138,7 @@ EQUATIONS = (
 
 
 def claim(row):
-    """Returns the claim that sparse regression finds this equation in its data."""
+    """Returns the claim that sparse regression finds the equation of one row of the table."""
     given = {"data": row.data, "law": row.law, "terms": row.terms}
     return Claim(
         id=row.id,

@@ -31,7 +31,7 @@ def gap(time, counts, seed, share):
 
     def field(_, z, r):
         (x, v), c = z, share * r / 2
-        return [v + c * np.sin(x), -np.sin(x) + c * np.cos(x) * v]  # f' f of the field f(x, v) = (v, -sin x)
+        return [v + c * np.sin(x), -np.sin(x) + c * np.cos(x) * v]  # (Jacobian of f) f, for f(x, v) = (v, -sin x)
 
     errors = []
     for count in counts:

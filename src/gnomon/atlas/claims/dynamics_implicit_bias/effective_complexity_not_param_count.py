@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(n, d, seed):
-    """Returns n random inputs."""
+    """Returns n random input vectors for the random features."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 

@@ -49,7 +49,7 @@ CLAIM = Claim(
         Premise("the steps are small and have no momentum"),
         Premise(
             "runs are long enough to leave the boundary: a distance of 1e-6 grows to 1",
-            lambda steps: 1e-6 * 1.0328**steps > 1,  # growth per step, 1 + 0.05 (1 - 3 w^2), at the largest tilt
+            lambda steps: 1e-6 * 1.0328**steps > 1,  # distances grow by 1.0328 per step at the largest tilt
         ),
     ),
     grid={"steps": (150, 450, 600, 900, 1800)},

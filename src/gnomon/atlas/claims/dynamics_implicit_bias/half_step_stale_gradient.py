@@ -14,12 +14,12 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns 2, the exponent of the step size in the difference of both gradients."""
+    """Returns 2, the exponent of the step size in the difference of modified and earlier gradient."""
     return 2.0
 
 
 def gap(points, d, rates, age):
-    """Returns the difference between the modified loss's gradient and the loss gradient ``age`` steps earlier."""
+    """Returns the difference of the modified loss's gradient and the gradient ``age`` steps earlier, per step size."""
     b, c = torch.randn(2 * d, d).double() / d**0.5, torch.randn(2 * d).double()
     loss = lambda w: (w**2).sum() / 2 + torch.cos(w @ b.T + c).sum()  # noqa: E731
     gradient = lambda w: torch.autograd.grad(loss(w), w, create_graph=True)[0]  # noqa: E731

@@ -1,4 +1,4 @@
-"""For small learning rates only their sum over the steps matters; its inverse is the implicit L2 penalty.
+"""For small learning rates only the sum of the rates over all steps matters; its inverse is the implicit L2 penalty.
 
 On a quadratic loss from zero, the mode with eigenvalue l is scaled by 1 - prod_t (1 - r_t l). With S = sum_t r_t,
 

@@ -42,7 +42,7 @@ def direction(depth, diagonal, n, d, steps, seed):
         m = z @ rows[-1]
         pull = np.exp(m.min() - m) @ z / np.exp(m.min() - m).sum()
         size = max((part**2).sum() for part in (last, *layers))
-        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # small enough to be stable
+        rate = min(0.1 * size ** (1 - depth / 2), 0.3 * size ** (1 - depth)) / longest  # stable for any weight size
         after = pull
         for k, layer in enumerate(layers):
             slope = np.outer(rows[depth - 2 - k], after)

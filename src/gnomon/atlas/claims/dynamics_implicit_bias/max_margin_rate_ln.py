@@ -31,7 +31,7 @@ def predicted(n, seed):
 
 
 def gaps(n, step, seed, start):
-    """Returns the gap to the largest margin, and the gap times |w|, at these times of the gradient flow."""
+    """Returns the gap to the largest margin, and the gap times |w|, at times e^12 to e^20 of the gradient flow."""
     z, best, logs = problem(n, seed)
     w, log_time, seen = np.array([0.0, start]), -np.inf, []
     while len(seen) < len(logs):

@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n, d, seed):
-    """Returns random examples and noisy targets."""
+    """Returns random inputs and noisy targets of a linear regression."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     return x, x @ rng.normal(size=d) + rng.normal(size=n)

@@ -1,4 +1,4 @@
-"""Each step of SGD descends the loss of another batch; averaged over batches it follows the whole loss.
+"""Each step of SGD lowers the loss of one batch; averaged over batches, SGD follows the gradient of the whole loss.
 
 Every example is equally likely to be in a batch, so
 

@@ -1,4 +1,4 @@
-"""Networks learn low frequencies first; the kernel's eigenvalue at a frequency sets its learning time.
+"""Networks learn low frequencies first; the tangent kernel's eigenvalue at a frequency sets its learning time.
 
 On n even points of the circle the kernel of a wide ReLU network with one hidden layer is a convolution,
 

@@ -54,7 +54,7 @@ def errors_of(scale, nets, width, n, steps):
 
 
 def errors(scales, nets, width, n, steps):
-    """Returns the error of the high frequency for both kinds of network, and the two levels, for several starts."""
+    """Returns the high frequency's error for a plain and a Fourier-feature network, and two fixed levels."""
     plain, features = (errors_of(scale, nets, width, n, steps) for scale in scales)
     return {"plain": plain, "0.05": [0.05] * nets, "0.95": [0.95] * nets, "Fourier features": features}
 

@@ -30,7 +30,7 @@ def predicted(members, sizes, repetitions, seed):
 
 
 def excess(shift, members, sizes, repetitions, seed):
-    """Returns the expected excess error for each sample size; ``shift`` draws the samples from other errors."""
+    """Returns the expected excess error per sample size; ``shift`` trains on another distribution."""
     rng, risk = np.random.default_rng(seed + 2), problem(members, seed)
     found = []
     for n in sizes:

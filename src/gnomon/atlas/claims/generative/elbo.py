@@ -1,4 +1,4 @@
-"""A VAE's likelihood bound (ELBO) is too low by the KL divergence between its encoder and the exact posterior.
+"""A VAE's likelihood bound (ELBO) is too low by the KL divergence of its encoder from the exact posterior.
 
     log p(x) - ELBO(x) = KL(q(z | x) | p(z | x))     (1)
 

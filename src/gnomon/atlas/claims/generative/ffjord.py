@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def problem(d, seed):
-    """Returns a random matrix."""
+    """Returns a random matrix A, whose trace is estimated."""
     return torch.randn(d, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + torch.eye(d).double()
 
 

@@ -20,7 +20,7 @@ def predicted(q):
 
 
 def ratio(q, slope):
-    """Returns the ratio of both generator losses' mean gradients, for a discriminator whose logit has this slope."""
+    """Returns the ratio of both generator losses' mean gradients; ``slope`` is the slope of the logit."""
     torch.manual_seed(0)
     judge = nn.Linear(1, 1).double()
     with torch.no_grad():

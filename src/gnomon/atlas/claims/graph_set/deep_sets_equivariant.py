@@ -26,7 +26,7 @@ def inputs(members, seed):
 
 
 def apply_to_set(place, x, seed):
-    """Returns each member's output from itself and the sum over all; ``place`` adds its position as a feature."""
+    """Returns outputs computed from each member and the sum over all; ``place`` also gives members their position."""
     phi, rho = net(seed)
     where = place * torch.arange(len(x)).double()[:, None]
     with torch.no_grad():

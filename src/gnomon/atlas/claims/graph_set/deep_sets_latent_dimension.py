@@ -17,7 +17,7 @@ def problem(members, seed):
 
 
 def predicted(members, seed):
-    """Returns the set itself, which its power sums must determine."""
+    """Returns the original set, which its power sums must determine."""
     return problem(members, seed)
 
 

@@ -1,4 +1,4 @@
-"""With average pooling and a linear head, a class activation map has the mean (class logit minus bias).
+"""With average pooling and a linear head, the mean of a class activation map is the class logit minus its bias.
 
     logit_c - b_c = mean_u M_c(u),    M_c(u) = sum_k w_ck F_k(u)                                             (1)
 
@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def net(seed, pool):
-    """Returns a random convolutional network with this pooling and a linear head."""
+    """Returns a random convolutional network with the pooling layer ``pool`` and a linear head."""
     torch.manual_seed(seed)
     layers = nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), pool, nn.Flatten(), nn.Linear(8, 3)
     return nn.Sequential(*layers).double()
@@ -37,7 +37,7 @@ def observed(n, seed):
 
 
 def control(n, seed):
-    """Returns the mean map if the network pools by maxima, for which it does not add up to the logit."""
+    """Returns the mean of the map for max pooling, for which the map does not add up to the logit."""
     model = net(seed, nn.AdaptiveMaxPool2d(1))
     return grad_cam(model, inputs(n, seed), 1).values.mean((1, 2)).tolist()
 

@@ -22,7 +22,7 @@ def data(seed):
 
 
 def predicted(ratios, seed):
-    """Returns 1 if the code keeps information at this multiple of the critical beta, else 0."""
+    """Returns 1 if the code keeps information about Y at this multiple of the critical weight beta, else 0."""
     return [float(ratio > 1) for ratio in ratios]
 
 

@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
 def predicted(rhos):
-    """Returns the mutual information of two Gaussians, for each correlation."""
+    """Returns the exact mutual information of two Gaussians, for each correlation rho."""
     return [-0.5 * float(np.log(1 - rho**2)) for rho in rhos]
 
 

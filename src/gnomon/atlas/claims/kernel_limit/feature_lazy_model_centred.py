@@ -26,7 +26,7 @@ def problem(n, width, seed):
 
 
 def predicted(n, width, seed, lr, steps):
-    """Returns the outputs at three times predicted by the initial tangent kernel, the same for both scales."""
+    """Returns the outputs at three times, predicted by the initial tangent kernel, for both output scales."""
     net, x, y = problem(n, width, seed)
     run = predict(net, (x, y), optimizer=SGD(lr), times=[0.0, lr * steps / 2, lr * steps], f0=torch.zeros_like(y))
     return torch.stack([run.train[..., 0]] * 2)

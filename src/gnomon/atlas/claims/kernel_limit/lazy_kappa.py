@@ -48,7 +48,7 @@ def separation(nets, x, y, alpha, time=2.0, step=0.04):
 
 
 def correlations(widths, scales, repetitions, own):
-    """Returns minus the rank correlation of kappa and this separation; ``own`` includes each run's output scale."""
+    """Returns minus the rank correlation of kappa and the distance to the linearization, over widths and scales."""
     x, y = torch.randn(repetitions, 4, 3).double(), torch.randn(repetitions, 4, 1).double()
     numbers, measured = [], []
     for width in widths:

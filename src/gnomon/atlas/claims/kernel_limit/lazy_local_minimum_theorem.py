@@ -16,7 +16,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, p, generator):
-    """Returns points, labels and initial parameters."""
+    """Returns more data points than parameters, labels and initial parameters."""
     x, y, w = (torch.randn(*shape, generator=generator).double() for shape in ((n, p), (n,), (p,)))
     return x, y, w / 2
 

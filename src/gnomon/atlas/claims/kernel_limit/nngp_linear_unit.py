@@ -18,7 +18,7 @@ from gnomon.program import Law
 
 
 def inputs(n, d, seed):
-    """Returns n Gaussian input rows."""
+    """Returns n standard normal input vectors for the linear unit."""
     return np.random.default_rng(seed).normal(size=(n, d))
 
 

@@ -20,7 +20,7 @@ DELTA = 1e-8
 
 
 def problem(steps, seed):
-    """Returns random gradients of three coordinates."""
+    """Returns random gradients of three weights, for all steps."""
     return np.random.default_rng(seed).normal(size=(steps, 3)) * [0.01, 1, 100]
 
 

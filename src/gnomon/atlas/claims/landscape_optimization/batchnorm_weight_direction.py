@@ -17,7 +17,7 @@ SCALE_FACTORS = (0.1, 1.0, 10.0)
 
 
 def problem(n, d, seed):
-    """Returns correlated inputs, targets and weights."""
+    """Returns correlated inputs, targets, and the weights of a linear unit."""
     torch.manual_seed(seed)
     x = torch.randn(n, d, dtype=torch.float64) @ torch.randn(d, d, dtype=torch.float64) + 1
     return x, torch.randn(n, dtype=torch.float64), torch.randn(d, dtype=torch.float64)

@@ -20,13 +20,13 @@ DISTANCE = 12.0
 
 
 def predicted(wide):
-    """Returns the averaging reach at which the preference changes from the narrow valley to the wide one."""
+    """Returns the width of averaging at which the preference changes from the narrow to the wide valley."""
     r = np.exp(2 * EXTRA_DEPTH)
     return wide**2 * NARROW_WIDTH**2 * (r - 1) / (wide**2 - r * NARROW_WIDTH**2)
 
 
 def threshold(smoothed, wide):
-    """Returns the reach at which the preferred well changes, by bisection and sums over a grid."""
+    """Returns the width of averaging at which the preferred valley changes, by bisection."""
     x = np.linspace(-20, DISTANCE + 20, 64_001)
     weight = (
         np.exp(EXTRA_DEPTH - x**2 / (2 * NARROW_WIDTH**2)) + np.exp(-((x - DISTANCE) ** 2) / (2 * wide**2)) + 1e-300

@@ -17,7 +17,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(width):
-    """Returns 1 for each singular value."""
+    """Returns 1, the predicted value of each singular value of the matrix product."""
     return [1.0] * width
 
 

@@ -38,7 +38,7 @@ def fit(parts, x, y, steps):
 
 
 def accuracy(parts, x, y):
-    """Returns the share of correct answers."""
+    """Returns the share of examples that the stack of modules classifies correctly."""
     with torch.no_grad():
         return float((nn.Sequential(*parts)(x).argmax(1) == y).float().mean())
 

@@ -22,7 +22,7 @@ def predicted():
 
 
 def counts(conditions, factor, seed):
-    """Returns the steps to 1e-8 of the initial distance, at ``factor`` times Nesterov's momentum, per condition."""
+    """Returns the number of steps to 1e-8 of the initial distance, at ``factor`` times Nesterov's momentum."""
     start, steps = np.random.default_rng(seed).normal(size=20), []
     for k in conditions:
         curvatures, beta = np.geomspace(1 / k, 1, 20), factor * (k**0.5 - 1) / (k**0.5 + 1)

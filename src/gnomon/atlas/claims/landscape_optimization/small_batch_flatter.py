@@ -35,7 +35,7 @@ def hessian_trace(batch, rate, sets, n, d, steps, seed):
 
 
 def traces(small, whole, sets, n, d, steps, seed):
-    """Returns the Hessian traces after SGD and after full-batch descent, at these learning rates."""
+    """Returns the Hessian traces after SGD with single examples and after full-batch descent."""
     first, second = hessian_trace(1, small, sets, n, d, steps, seed), hessian_trace(n, whole, sets, n, d, steps, seed)
     return {"small batch": first, "0.98 x whole set": 0.98 * second, "whole set": second}
 

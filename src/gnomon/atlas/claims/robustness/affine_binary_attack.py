@@ -27,7 +27,7 @@ def predicted(d, repeats, seed):
 
 
 def nearest(bend, d, repeats, seed):
-    """Returns the shortest move that makes both scores equal, by Newton's method; ``bend`` adds a square."""
+    """Returns the shortest move that makes both scores equal, by Newton's method; ``bend`` curves the scores."""
     w, b, x = problem(d, repeats, seed)
     moves = []
     for i in range(repeats):

@@ -20,7 +20,7 @@ def problem(d, seed):
 
 
 def predicted(d, eps, seed):
-    """Returns the final move eps sign(w)."""
+    """Returns eps sign(w), the attack's best move against a linear score with weights w."""
     return eps * np.sign(problem(d, seed)[0])
 
 

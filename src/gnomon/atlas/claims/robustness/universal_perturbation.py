@@ -17,7 +17,7 @@ from gnomon.robustness.attacks import universal_perturbation
 
 
 def net(width, split):
-    """Returns a network trained on digits."""
+    """Returns a small classifier trained on digits."""
     made = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
     descend(torch.optim.Adam(made.parameters(), 0.01), lambda: nn.functional.cross_entropy(made(split.x), split.y), 60)
     return made.eval()

@@ -20,7 +20,7 @@ def net(seed):
 
 
 def inputs(times, seed):
-    """Returns a random input sequence."""
+    """Returns a random input sequence for the recurrent layer."""
     return np.random.default_rng(seed).normal(size=(times, 3))
 
 

@@ -1,4 +1,4 @@
-"""A GRU's new state is a gated mean of its old state and a candidate; PyTorch's reset gate follows the matrix.
+"""A GRU's new state is a gated mean of old state and candidate; PyTorch resets after the matrix product.
 
     h' = (1 - z) n + z h,   n = tanh(W x + b + r (U h + b')),   |h'| <= max(|h|, 1)                           (1)
 
@@ -33,7 +33,7 @@ def predicted(units, seed):
 
 
 def cell(after, units, seed):
-    """Returns the GRU's new state, with the reset gate after the matrix or before it."""
+    """Returns the GRU's new state, with the reset gate after or before the product with the recurrent matrix."""
     layer, (x, h) = net(units, seed), inputs(units, seed)
     w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
     a = (w["weight_ih"] @ x + w["bias_ih"]).reshape(3, units)

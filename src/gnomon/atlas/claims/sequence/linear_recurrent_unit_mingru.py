@@ -15,7 +15,7 @@ from gnomon.models.scan import linear_scan
 
 
 def problem(times, seed):
-    """Returns random gate inputs and candidates."""
+    """Returns random gate inputs and candidate states for each time step."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(times, 3)), rng.normal(size=(times, 3))
 

@@ -21,7 +21,7 @@ def net(size, heads, seed):
 
 
 def inputs(times, size, seed):
-    """Returns a random sequence."""
+    """Returns a random sequence as input of the attention module."""
     return np.random.default_rng(seed).normal(size=(times, size))
 
 

@@ -15,7 +15,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(times, size, seed):
-    """Returns random queries, keys and values."""
+    """Returns random queries, keys and values for each position."""
     return np.random.default_rng(seed).normal(size=(3, times, size))
 
 

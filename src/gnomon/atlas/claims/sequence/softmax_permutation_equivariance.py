@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(size, seed):
-    """Returns random numbers and a permutation."""
+    """Returns random numbers and a random permutation of them."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=size), rng.permutation(size)
 

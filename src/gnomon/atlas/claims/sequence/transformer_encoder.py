@@ -19,7 +19,7 @@ def net(size, seed):
 
 
 def inputs(times, size, seed):
-    """Returns a random sequence."""
+    """Returns a random sequence as input of the transformer layer."""
     return torch.randn(1, times, size, generator=torch.Generator().manual_seed(seed)).double()
 
 

@@ -25,7 +25,7 @@ def net(places, seed):
 
 
 def inputs(seed):
-    """Returns three random images."""
+    """Returns three random images as inputs of the network."""
     return torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 1, 8, 8)))
 
 

@@ -18,7 +18,7 @@ AVERAGE_FILTER = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4
 
 
 def inputs(size, seed):
-    """Returns a random signal."""
+    """Returns a random signal, the input of the wavelet transform."""
     return np.random.default_rng(seed).normal(size=size)
 
 
@@ -34,7 +34,7 @@ def predicted(size, seed):
 
 
 def layers(size, seed, g):
-    """Returns the outputs of torch's stride-2 convolution on a circle, then of the transposed convolution of these."""
+    """Returns the outputs of torch's stride-2 convolution, then the signal that its transpose recovers."""
     x = torch.from_numpy(inputs(size, seed))[None, None]
     weight = torch.from_numpy(np.stack([AVERAGE_FILTER, g]))[:, None]
     y = functional.conv1d(functional.pad(x, (0, 2), mode="circular"), weight, stride=2)

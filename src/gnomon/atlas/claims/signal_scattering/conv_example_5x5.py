@@ -18,7 +18,7 @@ KERNEL = [[1, 2, 3], [-4, 7, 4], [2, -5, 1]]
 
 
 def predicted():
-    """Returns the nine outputs computed by hand."""
+    """Returns the nine outputs of the convolution, computed by hand."""
     return [[51, 66, 20], [31, 49, 101], [15, 53, -2]]
 
 

@@ -1,4 +1,4 @@
-"""A convolution can be learned from one example; a dense matrix of the same size needs n examples (n inputs).
+"""A convolution can be learned from one example; a dense layer with n inputs needs n examples.
 
     f * h = H f,   H in R^{(n + m - 1) x n},   H[u, t] = h[u - t]                                             (1)
 
@@ -38,7 +38,7 @@ def examples_needed(x, y, design):
 
 
 def products_and_examples(n, m, seed, spread):
-    """Returns products with the matrix, then the numbers of examples needed; ``spread`` makes its rows differ."""
+    """Returns products of convolution matrix and signals, then the examples needed to learn each map."""
     h, x = inputs(n, m, seed)
     matrix = toeplitz(np.r_[h, np.zeros(n - 1)], np.r_[h[0], np.zeros(n - 1)])
     matrix = matrix * (1 + spread * np.random.default_rng(seed + 1).normal(size=matrix.shape))

@@ -13,7 +13,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def inputs(n, seed):
-    """Returns two random signals."""
+    """Returns two random signals to convolve."""
     return torch.randn(2, n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 

@@ -18,7 +18,7 @@ AVERAGE_FILTER = np.array([1 + 3**0.5, 3 + 3**0.5, 3 - 3**0.5, 1 - 3**0.5]) / (4
 
 
 def inputs(size, seed):
-    """Returns a random signal."""
+    """Returns a random signal, the input of the wavelet transform."""
     return np.random.default_rng(seed).normal(size=size)
 
 

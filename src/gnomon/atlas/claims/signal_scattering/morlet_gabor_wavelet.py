@@ -32,7 +32,7 @@ def spectra(sigma, xi, kappa):
 
 
 def observed(sigma, xi):
-    """Returns both transforms with the kappa of the formula, which makes the wavelet's mean zero."""
+    """Returns the transforms of wavelet and window, with kappa chosen so that the wavelet's mean is zero."""
     return spectra(sigma, xi, np.exp(-sigma * xi**2 / 2))
 
 

@@ -15,12 +15,12 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(frequencies):
-    """Returns the constant C at every frequency, then the product of the wavelet's spreads in time and frequency."""
+    """Returns the wavelet's total energy response C at every frequency, then (time spread) x (frequency spread)."""
     return [0.5] * len(frequencies) + [(35 / 12) ** 0.5]
 
 
 def sums_and_spreads(frequencies, offset):
-    """Returns the sum over dilations for each frequency, then the product of the spreads in time and frequency."""
+    """Returns the energy response of all dilations per frequency, then (time spread) x (frequency spread)."""
     t, dt = np.linspace(-12, 12, 1201, retstep=True)
     psi = (1 - t**2 + offset) * np.exp(-(t**2) / 2)
     scales = 2.0 ** (np.arange(-160, 60) / 16)

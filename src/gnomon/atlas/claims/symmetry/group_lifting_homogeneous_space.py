@@ -27,7 +27,7 @@ def predicted(points):
 
 
 def change(points, seed, right):
-    """Returns the lift's largest change on cosets, then (group size) / (stabilizer size); ``right`` sets the order."""
+    """Returns how much the lifted function changes within cosets, then (group size) / (stabilizer size)."""
     group, _, values = lift(points, seed)
     fixing = [h for h in group if h[0] == 0]
     products = [(g, tuple(g[i] for i in h) if right else tuple(h[i] for i in g)) for g in group for h in fixing]

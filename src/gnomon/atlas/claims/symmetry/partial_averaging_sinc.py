@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(n, m):
-    """Returns the predicted factor of each frequency on the grid."""
+    """Returns the predicted factor of each frequency after averaging over shifts."""
     k = 2 * np.pi * np.arange(1, n // 2) / n
     return np.sin((m + 0.5) * k) / ((2 * m + 1) * np.sin(k / 2))
 
