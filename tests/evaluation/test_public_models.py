@@ -212,7 +212,7 @@ def test_the_command_lists_cases_and_prints_the_table_of_a_file(tmp_path, capsys
 
 
 def test_the_page_states_the_recorded_results():
-    names = ("before-adapter", "examinations", "instruments", "limits", "second")
+    names = ("first-run", "second-run", "third", "instruments", "limits")
     recorded = [page.load(f"{name}.jsonl") for name in names]
     assert all(recorded)
     assert page.PAGE.read_text() == page.render(*recorded)
@@ -225,18 +225,25 @@ def test_the_speed_of_training_is_compared_in_steps_of_processor_time():
     assert seconds({"seconds": 9.0, "processor_seconds": 4.0}) == 9.0
 
 
-def test_the_second_collection_states_how_each_network_was_read_at_first():
-    text = page.render([], [], [], [], [{"id": "crnn", "first": "refused: no rows"}])
-    assert "| crnn (meijieru/crnn.pytorch CRNN) | refused: no rows |" in text
-
-
-def test_the_page_shows_refusals_and_wrong_readings():
-    base = {"id": "net", "source": "torch", "rewritten": False, "parameters": 8, "seconds": 1.0, "budget": 30.0}
-    wrong = base | {"processor_seconds": 0.5} | {
+def test_the_page_shows_refusals_wrong_readings_and_false_problems():
+    base = {
+        "id": "net",
+        "source": "torch",
+        "rewritten": False,
+        "parameters": 8,
+        "seconds": 9.0,
+        "budget": 30.0,
+        "cpu_time": True,
+    }
+    wrong = base | {
         "accepted": True, "reading": "numbers", "classes": 0, "read_correctly": False, "points": 90.0, "plain_points": 95.0,
-        "problems": ["dead-units"], "false_problems": ["dead-units"], "failed_sections": [],
+        "problems": ["dead-units", "overfit"], "false_problems": ["dead-units"], "failed_sections": ["signal"],
+        "processor_seconds": 4.2, "training_steps": 90, "training_seconds": 2.0, "plain_steps_per_second": 50.0,
     }  # fmt: skip
-    text = page.render([], [wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [], [])
-    assert "| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | `dead-units` | 1 |" in text
-    assert "| other (torch) | no targets |" in text and "Of 1 networks" in text and ", 0 are at most" in text
-    assert "Budgets: 30 s for 2 networks." in text and "at most 50 % of one core" in text
+    text = page.render([wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [], [], [], [])
+    problems = "`dead-units` (false), `overfit`, section signal failed"
+    assert f"| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | 0.90 | {problems} | 4 |" in text
+    assert "| other (torch) | no targets |" in text and "| networks | 2 |" in text and "| accepted | 1 |" in text
+    assert (
+        "| within 3 points of a plain loop | 0 |" in text and "Budgets of processor time: 30 s for 2 networks." in text
+    )

@@ -166,3 +166,36 @@ def test_classes_on_the_second_axis_are_checked_for_the_future(both):
     found = examine(_Words(both), (x, y), loss=nn.CrossEntropyLoss(), examination_steps=BEFORE, fit=False, budget=20)
     assert found.section("sequences").state != "failed"
     assert ("sees-the-future" in [f.kind for f in found.findings]) is both
+
+
+class HuggingFaceStyle(nn.Module):
+    """A language model with named arguments that shifts the labels itself, and attention written with torch's function."""
+
+    def __init__(self, causal, dead=None):
+        super().__init__()
+        torch.manual_seed(0)
+        self.causal, self.dead = causal, dead
+        self.embed, self.places = nn.Embedding(11, 16), nn.Embedding(8, 16)
+        self.qkv, self.out, self.head = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 11)
+        if dead is not None:
+            self.out.weight.data[:, 4 * dead : 4 * dead + 4] = 0.0
+
+    def forward(self, input_ids, attention_mask=None, labels=None):
+        h = self.embed(input_ids) + self.places(torch.arange(input_ids.shape[1]))
+        q, k, v = (t.unflatten(-1, (4, 4)).transpose(1, 2) for t in self.qkv(h).chunk(3, -1))
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        logits = self.head(h + self.out(mixed.transpose(1, 2).flatten(2)))
+        if labels is None:
+            return {"logits": logits}
+        loss = nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
+        return {"logits": logits, "loss": loss}
+
+
+@pytest.mark.parametrize(
+    ("causal", "dead", "found"),
+    [(True, None, set()), (False, None, {"sees-the-future"}), (True, 2, {"dead-head"})],
+)
+def test_attention_of_other_libraries_and_labels_that_the_model_shifts(causal, dead, found):
+    tokens = torch.randint(11, (60, 8), generator=torch.Generator().manual_seed(1))
+    data = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    assert kinds(HuggingFaceStyle(causal, dead), data) == found

@@ -9,6 +9,7 @@ from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.cost import StepCost, largest_size_up_to
 from gnomon.examination.first_outputs import labels_of_all_examples
 from gnomon.examination.good_results import results_are_good
+from gnomon.examination.perplexity import perplexity_values, verdict_with_perplexity
 from gnomon.examination.step import (
     NOT_TRAINED_LONG_ENOUGH,
     AbstractStep,
@@ -109,12 +110,10 @@ class TrainingStep(AbstractStep):
             *run.findings, *_below_kernel(run, products), *_overfit(run, subject.task.classes)
         )  # fmt: skip
         wanted = compare_with_prediction(run, products)
-        answer = (
-            f"{NOT_TRAINED_LONG_ENOUGH} {short}. {run.verdict}"
-            if short
-            else f"{run.verdict}{_disagreement(run, wanted)}"
-        )
-        values = (*_values(run, size, own=subject.recipe.loader is not None), *wanted)
+        reading, own = subject.task.reading, subject.recipe.loader is not None
+        verdict = verdict_with_perplexity(run, reading)
+        answer = f"{NOT_TRAINED_LONG_ENOUGH} {short}. {verdict}" if short else f"{verdict}{_disagreement(run, wanted)}"
+        values = (*_values(run, size, own=own), *perplexity_values(run, reading), *wanted)
         content = Content(answer, findings, values, tuple(plots), definitions, data=data)
         good = results_are_good(run, labels_of_all_examples(subject.train))
         enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
