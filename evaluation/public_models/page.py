@@ -121,6 +121,10 @@ HEAD = (
 )
 
 
+DRAWN = 40
+"""Networks that were drawn for the first run."""
+
+
 def load(name: str) -> list[dict[str, Any]]:
     """Recorded results; none if there is no such file."""
     path = RESULTS / name
@@ -135,7 +139,7 @@ def render(
     limits: list[dict[str, Any]],
 ) -> str:
     """The whole page."""
-    parts = [INTRODUCTION, figures(first), MEANING, rows(first), CHANGED]
+    parts = [INTRODUCTION, unfinished(first), figures(first), MEANING, rows(first), CHANGED]
     if second:
         parts += [SECOND_RUN, rows(second)]
     if third:
@@ -146,6 +150,13 @@ def render(
     if limits:
         parts += [LIMITS, LIMITS_HEAD, "\n", "\n".join(limit_line(Limits(**row)) for row in limits), "\n"]
     return "".join(parts).rstrip() + "\n"
+
+
+def unfinished(results: list[dict[str, Any]]) -> str:
+    """A sentence if not all drawn networks have been run."""
+    return (
+        "" if len(results) == DRAWN else f"**{len(results)} of the {DRAWN} drawn networks have been run so far.**\n\n"
+    )
 
 
 def figures(results: list[dict[str, Any]]) -> str:
