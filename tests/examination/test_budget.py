@@ -129,7 +129,7 @@ class _Ended(AbstractStep):
     key, title, question, share = "ended", "Ended", "How much time?", 0.1
     gives = float
 
-    def comes_first(self, findings):
+    def comes_first(self, findings, facts):
         return any(finding.level is Level.PROBLEM for finding in findings)
 
     def run(self, subject, products, context):
@@ -139,14 +139,14 @@ class _Ended(AbstractStep):
 class _Later(_Ended):
     key, gives, share = "later", bytes, 0.3
 
-    def comes_first(self, findings):
+    def comes_first(self, findings, facts):
         return False
 
 
 def test_a_step_that_comes_first_gets_most_of_the_time_only_after_a_problem():
     problem, warning = Finding(network.DEAD_LAYER), Finding(training.OVERFIT)
     share = partial(_share, _Ended(), [_Later()], None, StepProducts(), fit=True)
-    assert share([problem]) == LARGEST_SHARE
-    assert share([warning]) == pytest.approx(0.1 / 0.4) == share([])
+    assert share([problem], {}) == LARGEST_SHARE
+    assert share([warning], {}) == pytest.approx(0.1 / 0.4) == share([], {})
     # an earlier step leaves as much as before to one that may come first
-    assert _share(_Later(), [_Ended()], None, StepProducts(), [problem], fit=True) == pytest.approx(0.3 / 0.4)
+    assert _share(_Later(), [_Ended()], None, StepProducts(), [problem], {}, fit=True) == pytest.approx(0.3 / 0.4)

@@ -161,6 +161,9 @@ def test_good_results_leave_no_problem_that_contradicts_them(row):
         assert left == ()
         return
     (found,) = left
+    if row.milder_if == "good_results":
+        assert found.row is row.milder and found.level < Level.PROBLEM
+        return
     assert found.level is (Level.WARNING if contradicts else Level.PROBLEM)
     assert found.row.message.startswith(row.message) or found.row is row.milder
     (otherwise,) = findings_to_report([Finding(row)], ExaminationFacts(trained_enough=True))

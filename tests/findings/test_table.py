@@ -24,6 +24,7 @@ from gnomon.findings import (
     most_serious_first,
     network,
     rank_in_table,
+    repairs,
     structured,
     theory,
     training,
@@ -31,7 +32,7 @@ from gnomon.findings import (
 
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
-FILES = (data, decisions, design, generative, loop, network, structured, theory, training)
+FILES = (data, decisions, design, generative, loop, network, repairs, structured, theory, training)
 ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, Kind)}
 
 

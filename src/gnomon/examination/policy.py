@@ -35,7 +35,7 @@ class ExaminationFacts(Record):
     at least as good as a simple model. ``fits``: training reached what a simple model reaches. ``loss_fell``: training
     halved the loss. ``trained_enough``: training was long enough to judge its result. ``learning_rates_tried``: no
     other learning rate does far better. ``training_wanted``: the user asked for training. ``good_results``: on held-out
-    examples the trained network avoids most of the error of a guess.
+    examples the trained network avoids most of the error of a guess. ``poor``: it makes many errors on them.
 
     >>> ExaminationFacts(training_wanted=True).short_training
     True
@@ -49,6 +49,7 @@ class ExaminationFacts(Record):
     learning_rates_tried: bool = False
     training_wanted: bool = False
     good_results: bool = False
+    poor: bool = False
 
     @property
     def short_training(self) -> bool:
@@ -73,6 +74,7 @@ DESPITE = " The network performs well despite this."
 ELSEWHERE = "Another finding of this report contains the fix."
 
 HEADS = {
+    "no-parameters": "nothing to train, so it cannot be called healthy",
     "too-few-examples": "not enough data to decide",
     "untrained": "not trained yet, so it cannot be called healthy",
     "chance-level": "not healthy, although no single problem was found",

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.results import Axis, Plot, Scatter
+from gnomon.checks.run.rare_classes import rare_class_findings
+from gnomon.core.results import Axis, Finding, Plot, Scatter
 from gnomon.core.results.record import Record
 from gnomon.examination.decision_plots import class_table, confusion_counts, confusion_plot
 from gnomon.examination.subject import Subject
 from gnomon.report.table import PageTable
 
-__all__ = ["PositionDecisions", "decide_at_positions"]
+__all__ = ["PositionDecisions", "decide_at_positions", "decisions_at_positions"]
 
 MAX_CONFUSED_CLASSES = 40
 """Maximum number of classes for a confusion matrix; a vocabulary has more."""
@@ -72,6 +73,15 @@ class PositionDecisions(Record):
         """Returns a table of recall, precision and F1 by class, if there are few classes."""
         return class_table(*self._counts(subject)) if self._few(subject) else ()
 
+    def rare_class_findings(self, subject: Subject) -> tuple[Finding, ...]:
+        """Returns a finding about a class of pixels or tags that is never predicted; words of a language may be
+        hard.
+        """
+        reading = subject.task.reading
+        if reading is None or reading.task == "language model":
+            return ()
+        return rare_class_findings(self.labels[self.counted], self.answers[self.counted], unit=f"{reading.unit}s")
+
     def _few(self, subject: Subject) -> bool:
         reading = subject.task.reading
         return reading is not None and 2 <= reading.classes <= MAX_CONFUSED_CLASSES
@@ -115,3 +125,12 @@ def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> Pos
         logits.double().flatten(0, 1), labels.flatten(), ignore_index=loss.ignored, reduction="none"
     ).reshape(labels.shape)
     return PositionDecisions(labels, logits.argmax(2), each, labels != loss.ignored)
+
+
+def decisions_at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
+    """Returns the predictions at each position of held-out examples; None for tasks with one label per example."""
+    reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
+    if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
+        return None
+    some = subject.examples(data.probe(n, seed=seed))
+    return decide_at_positions(reading.loss, subject.outputs(some.x, model), some.y)

@@ -3,7 +3,7 @@
 import functools
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -205,7 +205,7 @@ def run_steps(
         began = clock()
         stated = [finding for section in sections for finding in section.findings]
         found = findings_to_report(stated, ExaminationFacts(**known, training_wanted=fit)) if stated else ()
-        deadline = began + (end - began) * _share(step, steps[i + 1 :], network, products, found, fit=fit)
+        deadline = began + (end - began) * _share(step, steps[i + 1 :], network, products, found, known, fit=fit)
         try:
             if began >= end:
                 raise OutOfTime("No time left for this step. Give a larger budget.")
@@ -251,14 +251,15 @@ def _share(
     network: Subject,
     products: StepProducts,
     found: Sequence[Finding],
+    known: Mapping[str, bool],
     *,
     fit: bool,
 ) -> float:
-    """Returns the fraction of the remaining time that the next step of the examination may take."""
-    if step.comes_first(found):
+    """Returns the fraction of the remaining time that the next step may take."""
+    if step.comes_first(found, known):
         return LARGEST_SHARE
-    own = step.time_share(found)
-    others = [other.time_share(found) for other in later if other.possible(network, products, fit=fit)]
+    own = step.time_share(found, known)
+    others = [other.time_share(found, known) for other in later if other.possible(network, products, fit=fit)]
     return own / (own + sum(others)) if own > 0 else 0.0
 
 

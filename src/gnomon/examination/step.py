@@ -166,14 +166,14 @@ class AbstractStep(ABC):
         apply.
         """
 
-    def time_share(self, findings: Sequence[Finding]) -> float:
-        """Returns the step's relative share of the time, which may depend on the findings so far; by default
+    def time_share(self, findings: Sequence[Finding], facts: Mapping[str, bool]) -> float:
+        """Returns the step's relative share of the time, which may depend on findings and facts so far; by default
         ``share``.
         """
         return self.share
 
-    def comes_first(self, findings: Sequence[Finding]) -> bool:
-        """Checks whether the step may use nearly all of the time left, because of the findings so far."""
+    def comes_first(self, findings: Sequence[Finding], facts: Mapping[str, bool]) -> bool:
+        """Returns whether the step may use nearly all of the time left, because of findings and facts so far."""
         return False
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:

@@ -230,6 +230,29 @@ VOID_LABEL_REFUSED = _kind("void-label", Level.PROBLEM,
     "error.",
     "Pass ignore_index={label} to the cross-entropy.",
     causes=OUTCOMES)
+PADDING_COUNTED = _kind("void-label", Level.PROBLEM,
+    "Class {label} fills {share:.0%} of the target positions, at the ends of the sequences, so it is probably padding. "
+    "The loss counts these positions, and the network can lower it by saying {label} everywhere.",
+    "Pass ignore_index={label} to the cross-entropy, and measure accuracy on the other positions only.",
+    causes=OUTCOMES)
+SKEWED_TARGETS = _kind("skewed-targets", Level.PROBLEM,
+    "The largest 2 % of the targets hold {share:.0%} of their squared deviations from the mean (median {middle:.3g}, "
+    "largest {high:.3g}), so a few examples decide the squared error.",
+    "Train on the logarithm of the target, log(y) or log1p(y), and take exp of the predictions.",
+    causes=(*OUTCOMES, "target-scale", "outlier-rows", *DIVERGENCE))
+CIRCULAR_TARGETS = _kind("circular-targets", Level.PROBLEM,
+    "The smallest and the largest targets have the same inputs: {share:.0%} of the examples at one end of the range "
+    "({low:.3g} to {high:.3g}) have their nearest input at the other end. This is typical of angles, hours or days, "
+    "where the end is next to the beginning.",
+    "Predict the sine and the cosine of the angle, two outputs, and use atan2(sine, cosine).",
+    causes=(*OUTCOMES, "target-scale"))
+ROUNDED_TARGETS = _kind("target-shift", Level.PROBLEM,
+    "All {examples} training targets are whole numbers, but {share:.0%} of the test targets are not.",
+    "Check how the training targets are stored or converted: int, astype(int) and // cut off the digits.",
+    causes=("train-test-shift", "overfit", "underfit", "labels-unrelated", "class-numbers"))
+LEAKED_VALUE = _kind("leaked-target", Level.PROBLEM,
+    "The target equals the input at place {place} in {share:.0%} of {examples} examples, so it is part of the input.",
+    "Take the target from after the window: for a table shift(-1) instead of shift(1). Then train and test again.")
 TARGETS_COPIED = _kind("targets-copied", Level.PROBLEM,
     "{share:.0%} of the targets equal the input at the same position, so the network only learns to copy.",
     "Shift the targets by one position: inputs tokens[:, :-1], targets tokens[:, 1:].",

@@ -70,6 +70,9 @@ UNUSED_PARAMETERS = _kind("unused-parameters", Level.PROBLEM,
     "These layers have no effect on the outputs: {names}. Their {size:,} parameters are not trained.",
     "Use self.{where} in forward, or delete it from __init__.")
 SOMETIMES_UNUSED = _kind("unused-parameters", Level.WARNING, UNUSED_PARAMETERS.message, UNUSED_PARAMETERS.fix)
+NO_PARAMETERS = _kind("no-parameters", Level.WARNING,
+    "The network has no parameters, so there is nothing to train or to judge.",
+    "Pass the network that is trained. Layers in plain lists have no parameters either: use nn.ModuleList.")
 FROZEN_AT_RANDOM = _kind("frozen-at-random", Level.PROBLEM,
     "Random weights are frozen in {names}: {size:,} parameters do not require gradients and are never trained.",
     "Call model.{where}.requires_grad_(True), or load the weights that should be frozen.",
@@ -91,6 +94,13 @@ TOKENS_IGNORED = _kind("inputs-ignored", Level.PROBLEM,
     "The outputs do not depend on {share:.0%} of the integers of {where}{place}.",
     USE_ALL_INPUTS,
     causes=OUTCOMES)
+UNUSED_ARGUMENT = _kind("inputs-ignored", Level.NOTE,
+    "The outputs do not depend on {where}.",
+    "Leave this argument out, or check that forward uses it.")
+ARGUMENT_IGNORED = _kind("inputs-ignored", Level.PROBLEM,
+    "The outputs do not depend on {where} at all.",
+    "Check that forward uses this argument, for example lengths to leave padding out.",
+    causes=OUTCOMES, milder_if="good_results", milder=UNUSED_ARGUMENT)
 MODES_DISAGREE = _kind("modes-disagree", Level.PROBLEM,
     "In training mode the outputs are mostly noise ({noise:.3g} times the signal), because '{where}' drops {rate:.0%} "
     "of its inputs.",
@@ -126,6 +136,11 @@ NOT_FINITE = _kind("not-finite", Level.PROBLEM,
     "The output of '{where}' ({layer}) is not finite.",
     "Use smaller weights or smaller inputs.",
     causes=(*OUTCOMES, "not-finite", "zero-weights", *AFTER_EXPLOSION))
+GRADIENT_NOT_FINITE = _kind("not-finite", Level.PROBLEM,
+    "The loss is finite, but its gradient is not: in the backward pass NaN or infinity begins at '{function}'.",
+    "Keep the argument of {function} away from the places where its derivative is infinite, for example "
+    "x.clamp(min=1e-6), before it is called. torch.where on its result does not help, because 0 * inf is NaN.",
+    causes=(*OUTCOMES, "not-finite", "zero-weights", *AFTER_EXPLOSION, *AFTER_VANISHING))
 ZERO_WEIGHTS = _kind("zero-weights", Level.PROBLEM,
     "All weights of '{where}' ({layer}) are zero: no signal and no gradient passes through it.",
     "Initialize it with random weights; only the last layer of a residual branch may start at zero.",

@@ -1,6 +1,7 @@
 """Lists for each kind of finding the fixes that gnomon can try automatically, in the order of trial.
 
-`gnomon.examination.fixes` implements them. A kind that is missing here has no fix that a program can apply.
+`gnomon.examination.fixes` implements them. A kind that is missing here names no fix that a program can apply; for a
+network with poor results, `gnomon.examination.fixes.search` then tries a broad list of changes.
 
 >>> REMEDIES["softmax-before-loss"]
 ('remove-softmax', 'end-in-log-softmax')
@@ -11,7 +12,6 @@ __all__ = ["REMEDIES"]
 
 SCALE = ("standardize-inputs",)
 INITIALIZATION = ("initialize", "use-relu")
-NOT_LEARNING = ("standardize-inputs", "higher-rate", "lower-rate", "use-adam", "use-relu", "initialize")
 
 REMEDIES: dict[str, tuple[str, ...]] = {
     # inputs and targets
@@ -22,6 +22,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "noisy-labels": ("drop-suspects",),
     "conflicting-labels": ("drop-conflicts",),
     "imbalance": ("weight-classes",),
+    "rare-class-lost": ("weight-classes",),
     # Fixes that change the end of the network or its loss.
     "softmax-before-loss": ("remove-softmax", "end-in-log-softmax"),
     "sigmoid-before-loss": ("remove-sigmoid",),
@@ -68,17 +69,10 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "rate-stays-low": ("constant-rate",),
     "augmentation-normalizes": ("no-augmentation",),
     "augmentation-destroys": ("no-augmentation",),
-    "cannot-fit-one-batch": ("use-adam", "higher-rate", "lower-rate", "use-relu", "initialize"),
-    "update-ratio": ("higher-rate", "lower-rate"),
     "initial-loss": ("usual-loss",),
     "loss-ignores-examples": ("usual-loss",),
     "class-weights": ("usual-loss",),
     "loss-sign": ("usual-loss",),
     "constant-loss": ("usual-loss",),
-    "not-learning": NOT_LEARNING,
-    "chance-level": NOT_LEARNING,
-    "underfit": ("standardize-inputs", "other-rate", "use-adam", "longer-training"),
-    "undertrained": ("other-rate", "longer-training"),
-    "below-limit": ("standardize-inputs", "longer-training"),
 }
 """Ids of fixes, by the id of the kind of finding."""

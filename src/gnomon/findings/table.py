@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Finding, Kind, Level
-from gnomon.findings import data, decisions, design, generative, loop, network, structured, theory, training
+from gnomon.findings import data, decisions, design, generative, loop, network, repairs, structured, theory, training
 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
@@ -23,7 +23,8 @@ TABLE: tuple[Kind, ...] = (
     design.LOSS_BLIND_TO_SCALE,
     design.CLASS_DROWNED, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
     network.NO_LOG_PROBABILITIES, network.SIGMOID_BEFORE_LOSS, network.FROZEN, data.CONSTANT_TARGETS,
-    network.NOT_FINITE, data.INPUT_SCALE, network.ZERO_WEIGHTS, design.SYMMETRIC_UNITS, design.GRADIENT_HOOKS,
+    network.GRADIENT_NOT_FINITE, network.NOT_FINITE, data.SKEWED_TARGETS,
+    data.CIRCULAR_TARGETS, data.INPUT_SCALE, network.ZERO_WEIGHTS, design.SYMMETRIC_UNITS, design.GRADIENT_HOOKS,
     design.LARGE_EPSILON, design.NORMALIZED_OUTPUT, design.AXES_RESHAPED, data.TARGET_SCALE, data.ALL_COLUMNS_SCALE,
     network.DEAD_BY_BIAS, network.DEAD_LAYER, network.NOT_REGISTERED, network.EXAMPLES_MIXED, network.NOT_IN_OPTIMIZER,
     network.RANDOM_IN_EVAL, network.DETACHED, network.NOT_DETERMINISTIC, network.BOUNDED_VANISHES,
@@ -34,7 +35,8 @@ TABLE: tuple[Kind, ...] = (
     data.AUGMENTATION_DESTROYS, data.SORTED_BATCHES, design.PADDING_INDEX, network.SATURATED_UNITS, data.LEAKED_TEST,
     data.REPEATED_IN_TEST, data.GROUPS_IN_BOTH, data.ROW_NUMBER, data.LEAKED_TARGET, data.CLASSES_ON_ONE_OUTPUT,
     data.TARGETS_OUTSIDE_LOSS, data.CLASS_NUMBERS, data.SENTINEL_VALUES, data.OUTLIER_ROWS, data.MOSTLY_COPIES,
-    data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED, data.TARGETS_COPIED,
+    data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED,
+    data.PADDING_COUNTED, data.ROUNDED_TARGETS, data.LEAKED_VALUE, data.TARGETS_COPIED,
     data.DRIFTED_COLUMNS, data.SHIFTED_MASKS, data.SHORTCUT_IN_TRAIN,
     network.VANISHED_OUTPUTS, network.ALL_INPUTS_IGNORED,
     # Findings: mistakes in the user's own training loop, which only `gnomon watch` sees.
@@ -46,14 +48,15 @@ TABLE: tuple[Kind, ...] = (
     loop.SAME_BATCH, loop.SORTED_DATA, loop.RANKS_SAME_DATA, loop.RANKS_DIFFER, loop.TRAIN_MISSING, loop.EVAL_MISSING,
     loop.SCHEDULER_TOO_FAST, loop.SCHEDULER_WRAPPED, loop.GRADIENTS_EXPLODED, loop.LOSS_ROSE,
     # Findings: problems that make training slow or its result wrong.
-    data.COLUMN_SCALE, data.COLUMN_OFFSET,
+    repairs.REPAIR_FOUND, data.COLUMN_SCALE, data.COLUMN_OFFSET,
     design.STEP_FUNCTION, design.FROZEN_AND_POOR, design.NO_ACTIVATION, design.ONE_LAYER,
     design.BOTTLENECK, design.READS_PADDING, design.ORDER_IGNORED, design.RATE_DECAYS_AWAY, design.RATE_STAYS_LOW,
     design.PLACES_IGNORED, design.NO_BIASES,
     network.RELU_BEFORE_LOSS, network.TANH_BEFORE_LOSS,
     network.TARGETS_OUT_OF_REACH, network.MODES_DISAGREE, data.SHUFFLED_IN_TRAIN, data.LABELS_UNRELATED,
     structured.SEES_THE_FUTURE, training.ABOVE_KERNEL_LIMIT, network.STATISTICS_LOST, network.STATISTICS_WRONG,
-    network.FROZEN_AT_RANDOM, training.EXPLODING_LOSS, network.INPUTS_IGNORED, network.CONSTANT_LAYER,
+    network.FROZEN_AT_RANDOM, training.EXPLODING_LOSS, network.INPUTS_IGNORED,
+    network.ARGUMENT_IGNORED, network.CONSTANT_LAYER,
     training.TOO_LARGE_TO_LEARN, network.BATCH_TOO_SMALL, training.WEIGHT_DECAY_WINS, training.ABOVE_STABLE,
     data.CONFLICTING_COPIES, data.CHANGED_IMAGES, data.CLASS_CUE, data.DESCRIBED_SHIFT,
     data.TRAIN_TEST_SHIFT, data.CLASS_SHIFT, network.WRONG_GRADIENT,
@@ -66,7 +69,8 @@ TABLE: tuple[Kind, ...] = (
     decisions.SHORTCUT, decisions.MAP_IGNORES_MODEL, decisions.GRADIENT_MASKING, decisions.ROBUSTNESS_PREMISE,
     decisions.INVERSE_UNSTABLE, training.NOT_LEARNING, training.REGRESSION_NOT_LEARNING, structured.ATTENTION_SATURATED,
     structured.GATES_FORGET, training.NOTHING_LEARNED, training.REGRESSION_NOTHING_LEARNED,
-    training.INITIAL_LOSS_NEGATIVE, training.CANNOT_FIT_BATCH,    training.REPEATS_INPUT, training.FAR_BELOW_SIMPLE,
+    training.INITIAL_LOSS_NEGATIVE, training.CANNOT_FIT_BATCH,    training.REPEATS_INPUT, training.RARE_CLASS_LOST,
+    training.FAR_BELOW_SIMPLE,
     training.REGRESSION_FAR_BELOW_SIMPLE, training.STRONG_OVERFIT, training.REGRESSION_STRONG_OVERFIT,
     training.CHANCE_LEVEL,
     # Findings that only separate analyses report, not `gnomon.examine`.
@@ -76,6 +80,7 @@ TABLE: tuple[Kind, ...] = (
     generative.GAME_DIVERGED, generative.POSTERIOR_COLLAPSED, generative.GENERATOR_SILENCED, generative.SCORE_WRONG,
     generative.MODES_DROPPED, generative.MANY_MEMORIZED, generative.LATENT_HOLES, generative.SAMPLES_DIFFER,
     # Warnings.
+    network.NO_PARAMETERS, repairs.REPAIR_HELPS,
     data.UNRELATED_SO_FAR, data.NOISIER_THAN_TEST, data.TARGETS_UNRELATED, training.UNDERFIT,
     training.REGRESSION_UNDERFIT, data.FEW_PER_CLASS, data.TOO_FEW_EXAMPLES, data.NO_RELATION_SEEN,
     data.REPEATED_COLUMNS,
@@ -98,6 +103,7 @@ TABLE: tuple[Kind, ...] = (
     loop.SCHEDULER_NEVER, loop.SCHEDULER_TOO_SLOW, loop.CLIP_WITHOUT_EFFECT, loop.STEP_OUTSIDE_LOOP,
     loop.ZERO_GRADIENT, loop.LOSS_NOT_FALLING, loop.VALIDATION_WITH_GRADIENTS, loop.RANK_LOST,
     # Notes.
+    network.UNUSED_ARGUMENT,
     training.LEARNING_RATE_SMALL, training.ENDS_UNSTABLE, decisions.SHIFTS_BUT_GOOD, training.BELOW_LIMIT_BUT_GOOD,
     data.SORTED_ROWS, data.ROWS_DRIFT, data.CONSTANT_COLUMNS, network.ZERO_LAST_LAYER,
     decisions.OVERCONFIDENT, decisions.OVERCONFIDENT_LOGITS, decisions.STRONG_FEATURE, structured.OUT_OF_REACH,

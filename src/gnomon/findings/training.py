@@ -22,7 +22,7 @@ LEARNING_RATE_TOO_SMALL = _kind("learning-rate-too-small", Level.PROBLEM,
     "The learning rate is too small: in {steps} steps the loss falls by {own:.2g} with lr={lr:.3g}, and by {best:.2g} "
     "with lr={other:.3g}.",
     "Raise the learning rate: lr={other:.2g}{more}.",
-    causes=("update-ratio", "cannot-fit-one-batch"))
+    causes=(*OUTCOMES, "update-ratio", "cannot-fit-one-batch"))
 
 BELOW_STABLE = "Learning rate {lr:.3g} is {ratio:.1f}x below the stable limit {limit:.3g}."
 RAISE = "Try a larger learning rate, up to {half:.2g}."
@@ -112,6 +112,13 @@ UNDERTRAINED = _kind("undertrained", Level.WARNING,
     "Training was too short: the network is right on {last:.1%} of the training examples, but its initial features "
     "alone would give {score:.1%} on held-out examples.",
     "Train longer or with a larger learning rate.")
+
+RARE_CLASS_LOST = _kind("rare-class-lost", Level.PROBLEM,
+    "The network nearly never predicts class {label}: it finds {recall:.0%} of the {count:,} {unit} of this class "
+    "({share:.1%} of all).",
+    "Weight the rare class in the loss, CrossEntropyLoss(weight=...) or the Dice loss, and report the score of each "
+    "class.",
+    causes=("imbalance", "weak-segment"), page="topics/faults.md")
 
 AFTER_OVERFIT = ("underfit", "undertrained", "below-limit")
 OVERFIT = _kind("overfit", Level.WARNING,

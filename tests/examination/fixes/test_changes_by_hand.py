@@ -1,6 +1,7 @@
 """What the fixes change, against numbers worked out by hand."""
 
 from dataclasses import replace
+from functools import partial
 from math import log
 
 import pytest
@@ -24,6 +25,7 @@ from gnomon.examination.fixes.scale import (
 from gnomon.examination.fixes.score import score_network
 from gnomon.examination.fixes.trial import TrialRun, recorded_steps
 from gnomon.examination.fixes.tried import format_score
+from gnomon.examination.recipe import build_recipe
 from gnomon.examination.steps.wiring import _find_unregistered
 from gnomon.examination.subject import build_subject
 from gnomon.findings import data as kinds
@@ -198,14 +200,21 @@ def test_the_augmentation_is_left_out_and_nothing_else():
     assert change.trial.batches == BatchPlan(2) and change.trial.loss is trial.loss
 
 
-def test_the_usual_loss_is_for_classes_only():
+def test_the_usual_loss_replaces_only_a_loss_of_the_user():
     classes = X, torch.tensor([0, 1, 0, 1])
     network, trial = planned(nn.Linear(2, 2), classes, classes)
-    (change,) = usual_loss(trial, FINDING, network)
+    assert usual_loss(trial, FINDING, network) == ()
+    plan = partial(build_recipe, loss=nn.NLLLoss())
+    network = build_subject(nn.Linear(2, 2), classes, classes, seed=0, plan=plan)
+    (change,) = usual_loss(replace(trial, loss=network.loss), FINDING, network)
     outputs = torch.tensor([[0.0, 0.0]])
     assert float(change.trial.loss(outputs, torch.tensor([1]))) == pytest.approx(log(2))
-    numbers, regression = planned(nn.Linear(2, 1), (X, X[:, :1]), (X, X[:, :1]))
+    pair, plan = (X, X[:, :1]), partial(build_recipe, loss=nn.L1Loss())
+    numbers, regression = planned(nn.Linear(2, 1), pair, pair)
     assert usual_loss(regression, FINDING, numbers) == ()
+    numbers = build_subject(nn.Linear(2, 1), pair, pair, seed=0, plan=plan)
+    (change,) = usual_loss(regression, FINDING, numbers)
+    assert float(change.trial.loss(torch.zeros(2), torch.full((2,), 3.0))) == 9.0
 
 
 def test_a_schedule_is_left_out():

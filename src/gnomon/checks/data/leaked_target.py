@@ -66,6 +66,8 @@ def leaked_target_findings(
     1
     """
     parts = list(tensors(x))
+    if len(parts) == 1 and parts[0].dim() == 3 and not classes:
+        return _copied_values(parts[0].detach().cpu().double(), y.detach().cpu().double())
     if len(parts) != 1 or parts[0].dim() != 2 or not 2 <= parts[0].shape[1] <= MAX_COLUMNS:
         return ()
     table, y = parts[0].detach().cpu().double(), y.detach().cpu()
@@ -84,6 +86,19 @@ def leaked_target_findings(
     values = {"column": names[place] if names else place, "score": score, "unit": unit, "examples": len(table)}
     evidence = (Value("likeness of the best column", best), Value("likeness of the second best column", second))
     return (Finding(kinds.LEAKED_TARGET, "inputs", values, evidence, 1e-3),)
+
+
+def _copied_values(x: Float[Tensor, "n t c"], y: Tensor) -> tuple[Finding, ...]:
+    """Returns a finding if the target of nearly all windows equals their value at one place."""
+    if y.numel() != len(x) or len(x) < MIN_EXAMPLES or x[0].numel() > MAX_COLUMNS or float(y.std()) == 0:
+        return ()
+    same = (x == y.reshape(-1, 1, 1)).double().mean(0)
+    share = float(same.max())
+    if share < MIN_SCORE:
+        return ()
+    place = ", ".join(str(int(i)) for i in torch.unravel_index(same.argmax(), same.shape))
+    values = {"place": place, "share": share, "examples": len(x)}
+    return (Finding(kinds.LEAKED_VALUE, "inputs", values, (Value("share of equal values", share),), 0.0),)
 
 
 def _rank_correlations(table: Float[Tensor, "n p"], y: Float[Tensor, " n"]) -> Float[Tensor, " p"]:

@@ -57,7 +57,7 @@ LEVELS = (1.0, 0.5, 0.125)
 """Thresholds for copies, relative to the lowest percentile of the usual distance ratios."""
 MIN_EXAMPLES = 30
 """Examples needed in each set, at least."""
-MIN_BITS_OF_COPIES = 100.0
+MIN_BITS_OF_COPIES = 64.0
 """Bits of an example above which equal examples are copies, not coincidences."""
 EXAMPLES_FOR_BITS = 4000
 """Examples used to estimate these bits."""

@@ -38,6 +38,8 @@ MIN_DIFFERENCE = 0.1
 """Smallest difference of distribution functions or rates that matters."""
 MIN_FAR_OUTSIDE = 0.02
 """Share of training targets far outside the range of the test targets that matters, even if few."""
+MIN_FRACTIONAL_SHARE = 0.5
+"""Share of fractional test targets from which whole training targets are a mistake."""
 MIN_Z = 6.0
 """z-score (2) for a label; false-alarm rate 2e-9."""
 MIN_RATE_RATIO = 1.5
@@ -57,6 +59,8 @@ def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *
         return ()
     if bool((((a == 0) | (a == 1)).all()) & ((b == 0) | (b == 1)).all()):
         return _rates(a, b)
+    if rounded := _rounded(a, b):
+        return rounded
     found = [(_difference(a[:, j], b[:, j]), j) for j in range(a.shape[1])]
     far = [(_far_outside(a[:, j], b[:, j]), j) for j in range(a.shape[1])]
     apart, column = max(found)
@@ -72,6 +76,15 @@ def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *
     values |= {"test_deviation": float(other.std()), "outside": outside, "examples": len(a)}
     evidence = (Value("difference of the distributions", apart), Value("p-value", level))
     return (Finding(kinds.TARGET_SHIFT, "labels", values, evidence, SIGNIFICANCE_LEVEL),)
+
+
+def _rounded(a: Tensor, b: Tensor) -> tuple[Finding, ...]:
+    """Returns a finding if all training targets are whole numbers, of several values, and many test targets are not."""
+    share = float((b != b.round()).any(1).double().mean())
+    if not bool((a == a.round()).all()) or share < MIN_FRACTIONAL_SHARE or not bool(a.std(0).any()):
+        return ()
+    values = {"examples": len(a), "share": share}
+    return (Finding(kinds.ROUNDED_TARGETS, "labels", values, (Value("share of fractions in test", share),), 0.0),)
 
 
 def _rates(a: Tensor, b: Tensor) -> tuple[Finding, ...]:

@@ -28,10 +28,18 @@ from torch import Tensor
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["void_label", "void_label_findings"]
+__all__ = ["padding_label", "void_label", "void_label_findings"]
 
 USUAL_VOID_LABELS = (255, -1, -100)
 """Labels that data sets and losses use for unknown positions."""
+MIN_SEQUENCES = 10
+"""Fewest sequences in which padding is recognized."""
+MIN_PADDED_SEQUENCES = 0.8
+"""Share of the sequences that end with padding, at least."""
+MIN_PADDING = 0.5
+"""Share of the positions that padding fills, at least: with less the other positions still count most."""
+MAX_INSIDE = 0.1
+"""Share of the other positions with the same label, at most; more often it is a usual token."""
 MIN_COUNTED_SHARE = 0.5
 """Share (1) above which the loss counts unknown positions."""
 
@@ -50,6 +58,32 @@ def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
     return None
 
 
+def padding_label(y: Int[Tensor, "n *shape"]) -> int | None:
+    """Returns the label that fills the ends of most sequences of labels, half of all positions or more; None if none
+    does.
+
+    >>> y = torch.arange(40).reshape(10, 4) % 7 + 1
+    >>> padding_label(torch.cat((y, torch.zeros(10, 8, dtype=torch.long)), 1)), padding_label(y)
+    (0, None)
+    """
+    if y.dim() != 2 or y.is_floating_point() or len(y) < MIN_SEQUENCES:
+        return None
+    for last in (y[:, -1], y[:, 0]):
+        label = int(last.mode().values)
+        same = y == label
+        side = same.flip(1) if last is not y[:, 0] and bool((last == y[:, -1]).all()) else same
+        run = side.long().cumprod(1).sum()
+        share = float(run) / y.numel()
+        inside = float(same.sum() - run) / max(float(y.numel() - run), 1.0)
+        if (
+            float((last == label).double().mean()) > MIN_PADDED_SEQUENCES
+            and share >= MIN_PADDING
+            and inside < MAX_INSIDE
+        ):
+            return label
+    return None
+
+
 def void_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
@@ -63,6 +97,8 @@ def void_label_findings(
     ()
     """
     label = void_label(y)
+    padding = padding_label(y) if label is None else None
+    label = label if padding is None else padding
     if label is None:
         return ()
     share = float((y == label).double().mean())
@@ -79,4 +115,5 @@ def void_label_findings(
     counted = float((gradient.abs().sum(axis)[y == label] > 0).double().mean())  # (1)
     if counted < MIN_COUNTED_SHARE:
         return ()
-    return (Finding(kinds.VOID_LABEL_COUNTED, "labels", {"label": label, "share": share}, evidence),)
+    row = kinds.VOID_LABEL_COUNTED if padding is None else kinds.PADDING_COUNTED
+    return (Finding(row, "labels", {"label": label, "share": share}, evidence),)

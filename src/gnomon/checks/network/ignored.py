@@ -129,6 +129,7 @@ def _part(
     where = f"input {i}" if several else "inputs"
     place = "" if share == 1 or t.dim() < 2 else _place(unseen.reshape(t.shape[1:]))
     row = kinds.TOKENS_IGNORED if several and not t.is_floating_point() else kinds.INPUTS_IGNORED
+    row = kinds.ARGUMENT_IGNORED if several and share == 1 else row
     return [Finding(row, where, {"share": share, "place": place}, (Value("share of features", share),), 0.0)]
 
 

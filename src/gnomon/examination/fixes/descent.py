@@ -28,14 +28,18 @@ LOWER_FACTORS = (0.1, 0.01, 0.001)
 """Factors of the learning rate that are tried if it is too large."""
 HIGHER_FACTORS = (10.0, 100.0, 1000.0, 10000.0)
 """Factors of the learning rate that are tried if it is too small."""
-BOTH_FACTORS = (0.1, 10.0, 100.0)
-"""Factors of the learning rate that are tried if it is not known which is better."""
 USUAL_DECAY = {True: 0.01, False: 1e-4}
 """Usual weight decay: decoupled from the gradient as in AdamW, or added to it."""
 USUAL_EPSILON = 1e-8
 """Constant in the denominator of Adam's steps that is tried instead of a large one."""
 USUAL_BATCH = 32
 """Batch size that is tried if the given one is too small."""
+LARGE_BATCH_FACTOR = 8
+"""Batches of this many times the usual size, or more, are called large."""
+MAX_STEPS_OF_SMALL_BATCHES = 16
+"""Steps with smaller batches, at most, as a multiple of the steps as given."""
+USUAL_SGD_MOMENTUM = 0.9
+"""Momentum of gradient descent that is tried instead of another one."""
 MORE_STEPS = 4
 """Factor of the number of steps that is tried if training is too short."""
 MIN_STEPS = 30
@@ -84,11 +88,6 @@ def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
     """Possible fix: trains with larger learning rates, including the one that the problem report suggests."""
     named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
-
-
-def other_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Possible fix: trains with smaller and larger learning rates."""
-    return _rates(trial, BOTH_FACTORS)
 
 
 def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
@@ -154,6 +153,26 @@ def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[C
     return (Change(changed, f"batches of {USUAL_BATCH}", diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
 
 
+def smaller_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Fix: uses batches of 32 instead of large ones, which makes more steps of the same number of epochs."""
+    size = trial.batches.size or 0
+    if size < LARGE_BATCH_FACTOR * USUAL_BATCH:
+        return ()
+    steps = min(MAX_STEPS_OF_SMALL_BATCHES * trial.steps, trial.steps * size // USUAL_BATCH)
+    changed = replace(trial, batches=BatchPlan(USUAL_BATCH, None, trial.batches.augment), steps=steps)
+    words = f"batches of {USUAL_BATCH} instead of {size}, and {steps:,} steps"
+    return (Change(changed, words, diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
+
+
+def usual_sgd_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+    """Fix: uses momentum 0.9 instead of a larger one, or instead of none."""
+    own = _inner(trial)
+    if not isinstance(own, SGD) or own.momentum == USUAL_SGD_MOMENTUM:
+        return ()
+    made = replace(own, momentum=USUAL_SGD_MOMENTUM)
+    return (_with_optimizer(trial, made, f"momentum {USUAL_SGD_MOMENTUM:g} instead of {own.momentum:g}"),)
+
+
 def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Possible fix: trains for four times as many steps."""
     more = replace(trial, steps=MORE_STEPS * trial.steps)
@@ -205,7 +224,6 @@ def for_all_parameters(optimizer: AbstractOptimizer) -> AbstractOptimizer:
 FIXES = (
     Fix("lower-rate", lower_rate),
     Fix("higher-rate", higher_rate),
-    Fix("other-rate", other_rate),
     Fix("usual-decay", usual_decay),
     Fix("use-adam", use_adam),
     Fix("usual-epsilon", usual_epsilon),
@@ -213,5 +231,7 @@ FIXES = (
     Fix("no-augmentation", no_augmentation),
     Fix("all-parameters", all_parameters),
     Fix("larger-batch", larger_batch),
+    Fix("smaller-batch", smaller_batch),
+    Fix("usual-sgd-momentum", usual_sgd_momentum),
     Fix("longer-training", longer_training),
 )

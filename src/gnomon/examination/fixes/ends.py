@@ -6,9 +6,14 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnomon.core.losses import AbstractLoss
+from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.modules.preserve import preserve
+from gnomon.core.modules.run import run
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.positions import PositionLoss, class_axis
 from gnomon.examination.fixes.rewrite import RELU, SIGMOID, SOFTMAX, TANH, without_call
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
@@ -90,11 +95,28 @@ def same_shape(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
 
 
 def usual_loss(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-    """Possible fix: trains a classifier with cross-entropy instead of the user's own loss."""
-    if not subject.task.classes or subject.task.outputs < 2:
+    """Fix: trains with the usual loss of the task instead of the user's own: cross-entropy for classes, squared error
+    for numbers.
+    """
+    own = subject.recipe.own_loss
+    if own is None or isinstance(own, AbstractLoss):
         return ()
-    changed = replace(trial, loss=nn.CrossEntropyLoss())
-    return (Change(changed, "cross-entropy", diff("loss = ...", "loss = nn.CrossEntropyLoss()")),)
+    if subject.task.classes:
+        changed = replace(trial, loss=nn.CrossEntropyLoss())
+        lines = diff("loss = ...", "loss = nn.CrossEntropyLoss()")
+        return (Change(changed, "cross-entropy", lines),) * (subject.task.outputs > 1)
+    if subject.probe.y.is_floating_point():
+        return (Change(replace(trial, loss=nn.MSELoss()), "squared error", diff("loss = ...", "loss = nn.MSELoss()")),)
+    y = subject.probe.y.reshape(len(subject.probe), *subject.task.shape)
+    with preserve(trial.module, grad=False):
+        returned = output_tensor(run(trial.module, subject.probe.some(PROBE_EXAMPLES).x))
+    largest = int(y.max())
+    axis = class_axis(returned.shape, (len(returned), *subject.task.shape), largest=largest)
+    if axis is None:
+        return ()
+    line = "F.cross_entropy(scores, y)" if axis == 1 else f"F.cross_entropy(scores.movedim({axis}, 1), y)"
+    changed = replace(trial, loss=PositionLoss(returned.shape[axis]))
+    return (Change(changed, f"cross-entropy with the classes on axis {axis} of the scores", diff("loss = ...", line)),)
 
 
 FIXES = (

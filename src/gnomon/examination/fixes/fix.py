@@ -18,13 +18,15 @@ __all__ = ["Change", "Fix", "diff"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change(Record):
-    """One way to apply a fix: the changed training run, a description such as "standardized inputs", and a code
-    diff.
+    """One way to apply a fix: the changed training run, its description ("standardized inputs"), and a code diff.
+
+    ``trains`` is False if the change concerns only the test inputs, so that the trained network stays the same.
     """
 
     trial: TrialRun = field(repr=False, metadata=HIDDEN)
     words: str
     diff: str
+    trains: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

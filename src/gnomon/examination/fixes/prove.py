@@ -29,7 +29,7 @@ from gnomon.examination.subject import Subject
 from gnomon.findings import most_serious_first
 from gnomon.training import Run
 
-__all__ = ["Budget", "held_out_split", "try_fixes"]
+__all__ = ["Budget", "held_out_split", "repeat_with_second_seed", "run_trial", "try_fixes"]
 
 MAX_SCORED_EXAMPLES = 1000
 """Held-out examples that score a network, at most."""
@@ -134,7 +134,7 @@ def try_fixes(
     if len(first) > 1 and not any(one.is_proven for one in tried) and budget.allows(trial.steps):
         together = _try(subject, next(iter(first.values()))[0], _together(list(first.values())), state, budget, seed)
         tried += [] if isinstance(together, str) else [together]
-    return Fixes(tuple(_repeat_with_second_seed(subject, one, budget, seed) for one in tried), tuple(untried))
+    return Fixes(tuple(repeat_with_second_seed(subject, one, budget, seed) for one in tried), tuple(untried))
 
 
 def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
@@ -160,7 +160,7 @@ def _try(
         if not changes:
             return "does not apply"
         change = _best(changes, state.trial.steps, budget, seed)
-        after = None if change is None else _run(change.trial, budget, seed)
+        after = None if change is None else run_trial(change.trial, budget, seed)
         if change is None or after is None:
             return "no time" if change is not None else "training diverges with each change"
         before = replace(state.trial, balanced=change.trial.balanced)
@@ -199,7 +199,7 @@ def _early(
     short = tuple(replace(trial, steps=trial.steps // EARLY_FRACTION) for trial in trials)
     if found.gain.high < 0 or min(trial.steps for trial in short) < MIN_SHORT_RUN_STEPS:
         return found
-    runs = tuple(_run(trial, budget, seed) for trial in short)
+    runs = tuple(run_trial(trial, budget, seed) for trial in short)
     if any(run is None for run in runs):
         return found
     early: TriedFix = compare(short, runs)
@@ -213,8 +213,14 @@ def _early(
     )
 
 
-def _run(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
-    """Trains with the settings of one training run; returns the result, or None if there was not enough time."""
+def run_trial(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
+    """Trains; returns the run, or None if there was not enough time.
+
+    Cost: the steps of the trial.
+
+    >>> run_trial(TrialRun(None, None, None, None, None, None, 10), Budget(1.0, 1.0, lambda: 0.0), 0) is None
+    True
+    """
     if not budget.allows(trial.steps):
         return None
     run = trial.run(seed=seed, seconds=budget.left, clock=budget.clock)
@@ -229,7 +235,7 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
         return changes[0] if changes else None
     falls = []
     for change in changes:
-        run = _run(replace(change.trial, steps=min(short, steps)), budget, seed)
+        run = run_trial(replace(change.trial, steps=min(short, steps)), budget, seed)
         fall = -inf if run is None or run.diverges else float(run.loss[0] - run.loss[-1])
         falls.append(fall if isfinite(fall) else -inf)
     if max(falls) == -inf:
@@ -238,17 +244,23 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
     return next(change for change, fall in zip(changes, falls, strict=True) if fall >= enough)
 
 
-def _repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
-    """Repeats the runs without and with a fix with a second seed, if there is time, and averages the fix's gain.
+def repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
+    """Repeats both runs with a second seed if there is time, and averages the gain of the fix.
 
     The interval is widened by the difference of the two seeds.
+    Cost: two training runs.
+
+    >>> gain = Interval(-0.1, 0.1, 0.95)
+    >>> one = TriedFix("overfit", "usual-decay", "decay", "", 0.3, 0.3, gain, "accuracy", 500, 400)
+    >>> repeat_with_second_seed(None, one, Budget(1.0, 1.0, lambda: 0.0), 0) is one  # not proven
+    True
     """
     if not one.is_proven or one.trials is None or one.runs is None:
         return one
     frozen = not any(p.requires_grad for p in one.trials[0].module.parameters())
     if frozen or not budget.allows(one.trials[0].steps + one.trials[1].steps):
         return one
-    again = [_run(trial, budget, seed + 1) for trial in one.trials]
+    again = [run_trial(trial, budget, seed + 1) for trial in one.trials]
     if any(run is None for run in again):
         return one
     runs = (*one.runs, *(run for run in again if run is not None))

@@ -148,8 +148,8 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
         return tuple(map(one, x)) if isinstance(x, tuple | list) else x
 
     code = "x_test = (x_test - x_test.mean(0)) / x_test.std(0) * x_train.std(0) + x_train.mean(0)"
-    return (Change(replace(trial, test=MappedSource(trial.test, convert)), "test inputs on the scale of train",
-                   diff("", code)),)  # fmt: skip
+    changed = replace(trial, test=MappedSource(trial.test, convert))
+    return (Change(changed, "test inputs on the scale of train", diff("", code), trains=False),)
 
 
 def input_statistics(x: Inputs) -> Statistics:

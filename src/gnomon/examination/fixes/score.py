@@ -31,6 +31,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run
 from gnomon.core.results import Interval
 from gnomon.core.results.record import Record
+from gnomon.examination.fixes.positions import share_right
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
@@ -92,6 +93,8 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
         return HeldOutScores(
             (1 - (outputs(model, some.x).double() - y).square().sum(1) / spread).cpu(), "explained variance"
         )
+    if (right_of := _tokens(subject, model, some)) is not None:
+        return HeldOutScores(right_of, "accuracy")
     losses = [-_loss_of(subject, model, part) for part in _parts(some, EXAMPLES_PER_LOSS)]
     return HeldOutScores(torch.tensor(losses, dtype=torch.float64), "loss")
 
@@ -140,6 +143,17 @@ def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> 
             return None
         shares += [counted[0] / counted[1]] if counted[1] else []
     return torch.tensor(shares, dtype=torch.float64)
+
+
+def _tokens(subject: Subject, model: nn.Module, some: Examples) -> Tensor | None:
+    """Returns for each example the share of positions that are right, if the targets are classes of a user's loss."""
+    if some.y.is_floating_point() or subject.task.classes:
+        return None
+    with preserve(model, mode="eval", grad=False):
+        made = [run(model, part.x) for part in _parts(some, EXAMPLES_PER_LOSS)]
+    if not all(isinstance(one, Tensor) for one in made):
+        return None
+    return share_right(torch.cat(made).cpu(), some.y.cpu().reshape(len(some), *subject.task.shape))
 
 
 def _loss_of(subject: Subject, model: nn.Module, part: Examples) -> float:

@@ -5,15 +5,26 @@
 """
 
 from gnomon.core.results import Finding, Level
-from gnomon.examination.fixes import descent, design, ends, examples, layers, scale, wiring
+from gnomon.examination.fixes import (
+    descent,
+    design,
+    ends,
+    examples,
+    held_out_inputs,
+    layers,
+    operations,
+    scale,
+    shape,
+    wiring,
+)
 from gnomon.examination.fixes.fix import Fix
 from gnomon.findings.remedies import REMEDIES
 
 __all__ = ["FIXES", "fixes_for"]
 
-FIXES: dict[str, Fix] = {
-    fix.id: fix for family in (scale, ends, wiring, layers, design, descent, examples) for fix in family.FIXES
-}
+FAMILIES = (scale, ends, wiring, layers, design, shape, operations, descent, examples, held_out_inputs)
+"""Files with fixes."""
+FIXES: dict[str, Fix] = {fix.id: fix for family in FAMILIES for fix in family.FIXES}
 """Fixes by id."""
 
 

@@ -119,9 +119,9 @@ def _part_name(name: str, part: nn.Module) -> str:
 
 
 def _findings(subject: Subject) -> tuple[Finding, ...]:
-    if subject.trainable or not any(True for _ in subject.module.parameters()):
-        return ()
-    return (Finding(kinds.FROZEN),)
+    if not any(True for _ in subject.module.parameters()):
+        return (Finding(kinds.NO_PARAMETERS),)
+    return () if subject.trainable else (Finding(kinds.FROZEN),)
 
 
 def _program(subject: Subject) -> tuple[Program | None, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.model_loss import takes_targets
 from gnomon.adapter.users_loss import call_user_loss
 from gnomon.adapter.view import original
@@ -22,8 +23,10 @@ from gnomon.checks.data.repeated_rows import repeated_row_findings
 from gnomon.checks.data.row_order import row_order_findings
 from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
+from gnomon.checks.data.skewed_targets import skewed_target_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
-from gnomon.checks.data.void_labels import void_label, void_label_findings
+from gnomon.checks.data.void_labels import padding_label, void_label, void_label_findings
+from gnomon.checks.data.wrapped_targets import wrapped_target_findings
 from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.core.inputs.arguments import take, tensors
@@ -37,6 +40,7 @@ from gnomon.examination.cost import largest_size_up_to, machine_slowdown
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
+from gnomon.findings import data as kinds
 from gnomon.findings import most_serious_first
 from gnomon.report import Content
 
@@ -146,6 +150,8 @@ class ColumnsStep(AbstractStep):
                 plots = judged.plots()
         elif subject.asks_for_targets or (subject.reads_targets and examples.y.shape[1] != subject.task.outputs):
             found += regression_target_findings(_labels(subject).double())
+            found += skewed_target_findings(_labels(subject))
+            found += wrapped_target_findings(examples.x, examples.y)
         found += _target_findings(subject, examples, seed=context.seed)
         found += (*_augmentation_findings(subject, examples), *_order_findings(subject))
         findings = most_serious_first(found)
@@ -230,7 +236,14 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
     """Reports a label for unknown positions, such as 255, that the loss should ignore but does not."""
     loss = subject.recipe.own_loss
     y = subject.loss_targets(examples.y) if loss is not None else examples.y
-    if loss is None or isinstance(loss, AbstractLoss) or (label := void_label(y)) is None:
+    if (loss is None or isinstance(loss, AbstractLoss)) and isinstance(subject.task.loss, PositionCrossEntropy):
+        y = examples.y.reshape(len(examples), *subject.task.shape)
+        label = padding_label(y)
+        if label is None or label == subject.task.loss.ignored:
+            return ()
+        values = {"label": label, "share": float((y == label).double().mean())}
+        return (Finding(kinds.PADDING_COUNTED, "labels", values),)
+    if loss is None or isinstance(loss, AbstractLoss) or (label := _void_or_padding(y)) is None:
         return ()
     marked = (y == label).reshape(len(y), -1).any(1).nonzero()[:TRACED_EXAMPLES, 0]
     with preserve(subject.module, seed=0, grad=False):
@@ -238,6 +251,11 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
     if not isinstance(raw, Tensor):
         return ()
     return void_label_findings(lambda f, t: call_user_loss(loss, f, t), raw, y[marked])
+
+
+def _void_or_padding(y: Tensor) -> int | None:
+    found = void_label(y)
+    return padding_label(y) if found is None else found
 
 
 def _labels(subject: Subject) -> Tensor:

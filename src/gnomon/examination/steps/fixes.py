@@ -1,12 +1,13 @@
-"""Examination step that tests possible fixes of all findings by training copies, and reports the gain."""
+"""Step that applies fixes to copies, trains them equally long, and reports the gain; searches for repairs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Finding, Level, Value
 from gnomon.examination.fixes.descent import for_all_parameters
 from gnomon.examination.fixes.prove import Budget, held_out_split, try_fixes
+from gnomon.examination.fixes.repairs import add_repairs, is_poor_run
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import Fixes, TriedFix
@@ -14,6 +15,7 @@ from gnomon.examination.step import AbstractStep, StepContext, StepProducts, Ste
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
+from gnomon.findings import groups, most_serious_first
 from gnomon.report import Content
 from gnomon.training import Adam, Run
 from gnomon.training.plan import BatchPlan
@@ -35,28 +37,32 @@ TIMED_STEPS = 8
 """Steps that measure the time of a step without an earlier run."""
 RUNS_TO_KEEP_LENGTH = 1.3
 """The run of the examination is compared if the time left allows this number of runs of its length."""
+MAX_LISTED = 6
+"""Changes without a gain that are listed by name, at most."""
 TIME_MARGIN = 0.9
 """Share of the time left that runs are planned for."""
 
 
 class FixesStep(AbstractStep):
-    """Examination step that trains copies with possible fixes; skipped if no finding has an automatic fix."""
+    """Step that trains copies with the fixes of findings, and searches for a repair if results are still poor."""
 
     key, title, share = "fixes", "Fixes, tried", 0.0
-    question = "Which fixes help, in training of the same length?"
+    question = "Which changes help, in training of the same length?"
     needs = (NetworkProfile,)
     uses = (Run,)
     gives = Fixes
     rests_on = ("examples",)
 
-    def time_share(self, findings: Sequence[Finding]) -> float:  # noqa: D102
+    def time_share(self, findings: Sequence[Finding], facts: Mapping[str, bool]) -> float:  # noqa: D102
         fixable = [finding.level for finding in findings if fixes_for(finding)]
+        if facts.get("poor"):
+            return SHARE_WITH_PROBLEMS
         if not fixable:
             return 0.0
         return SHARE_WITH_PROBLEMS if max(fixable) is Level.PROBLEM else SHARE_WITH_WARNINGS
 
-    def comes_first(self, findings: Sequence[Finding]) -> bool:  # noqa: D102
-        return any(finding.level is Level.PROBLEM and fixes_for(finding) for finding in findings)
+    def comes_first(self, findings: Sequence[Finding], facts: Mapping[str, bool]) -> bool:  # noqa: D102
+        return any(finding.level is Level.PROBLEM and _asks_for_fixes(finding) for finding in findings)
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
         return fit
@@ -65,20 +71,37 @@ class FixesStep(AbstractStep):
         if not context.fit:
             raise StepSkipped("Skipped: fixes are tried in training, and training was not requested.")
         fixable = [finding for finding in context.findings if fixes_for(finding)]
-        if not fixable:
+        run, symptom = products.get(Run), _symptom(context.findings)
+        diverged = run is not None and run.stopped == "diverged"
+        if (
+            not fixable
+            and symptom is None
+            and not diverged
+            and not (run is not None and is_poor_run(subject, run, context.seed))
+        ):
             raise StepSkipped("Skipped: no finding has a fix that can be applied automatically.")
-        run = products.get(Run)
         end = context.deadline - (1 - TIME_MARGIN) * max(context.seconds, 0.0)
         budget = Budget(end, max(products[NetworkProfile].cost.step(_batch_size(subject, run)), 1e-9), context.clock)
         if 2 * MIN_STEPS * budget.step > budget.left:
             raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
         trial, run, budget = _base(subject, run, budget, context)
         found = try_fixes(subject, fixable, trial, run, budget, seed=context.seed)
+        found, findings = add_repairs(subject, found, (trial, run), symptom, budget, seed=context.seed)
         plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
         values = tuple(_value(one) for one in found.tried)
         data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}
-        content = Content(_answer(found), (), values, plots, data=data)
+        content = Content(_answer(found), findings, values, plots, data=data, stated=findings)
         return StepResult(content, found, "answered" if found.tried else "unsure")
+
+
+def _asks_for_fixes(finding: Finding) -> bool:
+    return bool(fixes_for(finding)) or finding.kind in groups.OUTCOMES
+
+
+def _symptom(findings: Sequence[Finding]) -> Finding | None:
+    """Returns the most serious finding that says only how training ended."""
+    return next((one for one in most_serious_first(findings)
+                 if one.kind in groups.OUTCOMES and one.level is not Level.NOTE), None)  # fmt: skip
 
 
 def _answer(found: Fixes) -> str:
@@ -86,8 +109,11 @@ def _answer(found: Fixes) -> str:
     said = [one.sentence for one in found.proven_fixes]
     others = [one.words for one in found.tried if not one.is_proven]
     if others:
-        said.append(f"Tried without a clear gain: {', '.join(others)}.")
-    if not found.tried:
+        more = f" and {len(others) - MAX_LISTED} more" if len(others) > MAX_LISTED else ""
+        said.append(f"Tried without a clear gain: {', '.join(others[:MAX_LISTED])}{more}.")
+    if not found.tried and not found.untried:
+        said.append("None of the changes that were tried on copies helps in the first steps.")
+    elif not found.tried:
         said.append(f"No fix could be tried: {'; '.join(found.untried)}.")
     return " ".join(said)
 

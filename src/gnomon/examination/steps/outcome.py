@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.adapter.scores import score_decisions
 from gnomon.adapter.users_loss import call_user_loss
@@ -19,6 +18,7 @@ from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
 from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
+from gnomon.checks.run.rare_classes import rare_class_findings
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.metrics import predicted_classes
@@ -27,7 +27,8 @@ from gnomon.core.results.record import Record
 from gnomon.examination.advice import advice_for_underfit
 from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.pictures import score_bars
-from gnomon.examination.positions import PositionDecisions, decide_at_positions
+from gnomon.examination.poor_results import has_poor_scores, is_poor_score
+from gnomon.examination.positions import decisions_at_positions
 from gnomon.examination.small_runs import batch_findings, first_loss_findings
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.steps.architecture import NetworkProfile
@@ -36,7 +37,7 @@ from gnomon.examination.steps.wiring import trained_statistics_findings
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
-from gnomon.examination.why_not_fitted import design_findings, is_poor
+from gnomon.examination.why_not_fitted import design_findings
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, training
 from gnomon.report import Content
@@ -86,7 +87,7 @@ class OutcomeStep(AbstractStep):
     needs = (Run, NetworkProfile)
     uses = (DataChecks,)
     gives = TrainedChecks
-    states = ("fits",)
+    states = ("fits", "poor")
     rests_on = ("examples", "training")
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
@@ -117,18 +118,21 @@ class OutcomeStep(AbstractStep):
             fits = not any(finding.row in DID_NOT_FIT for finding in judged)
             if not fits:  # If the whole is not learned, poorly learned parts are not a separate problem.
                 judged = tuple(finding for finding in judged if finding.row is not data_kinds.WEAK_SEGMENT)
-            design = design_findings(subject, run, fits=fits, poor=_is_poor(values))
+            design = design_findings(subject, run, fits=fits, poor=is_poor_score(values))
             if not fits:
                 design += (*first_loss_findings(subject), *batch_findings(subject, run.optimizer))
             late = trained_statistics_findings(subject, run.model, min(n, MAX_STATISTICS_EXAMPLES))
             findings = (*design, *units, *late, *judged)
+        decided = decisions_at_positions(subject, run.model, n, context.seed)
+        if decided is not None and not short:
+            findings += decided.rare_class_findings(subject)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))
         good = f"{len(subject.train)} training examples are too few to judge training." if few and not short else good
         classes = subject.task.classes > 0 or subject.task.reading is not None
         plots = _scores(values, classes=classes)
         tables: tuple[PageTable, ...] = ()
-        if (decided := _at_positions(subject, run.model, n, context.seed)) is not None:
+        if decided is not None:
             which = "training" if subject.test is None else "test"
             plots, tables = (*plots, *decided.plots(subject, which)), decided.tables(subject)
         answer = findings[0].message if findings else good
@@ -136,7 +140,8 @@ class OutcomeStep(AbstractStep):
             answer, findings, values, plots, stated=findings[:1], tables=tables,
             good_news=not _simple_model_leads(values),
         )  # fmt: skip
-        return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered", {"fits": fits})
+        facts = {"fits": fits, "poor": not short and not few and has_poor_scores(subject, run, values, context.seed)}
+        return StepResult(content, TrainedChecks(outcome), "unsure" if short or few else "answered", facts)
 
 
 def _good(values: tuple[Value, ...], unit: str) -> str:
@@ -157,14 +162,6 @@ def _good(values: tuple[Value, ...], unit: str) -> str:
         bits = told.get("bits-on-test", told.get("bits-on-train", 0.0))
         return f"The network {verb} {sets}; perplexity {perplexity:.3g}, {bits:.3g} bits per token."
     return f"The network {verb} {sets}: no sign of overfitting or underfitting."
-
-
-def _is_poor(values: tuple[Value, ...]) -> bool:
-    """Checks whether the network makes many errors on test examples, or on training examples without a test set."""
-    known = {v.id: float(v.value) for v in values if isinstance(v.value, int | float)}
-    own = [known[f"{kind}-on-{data}"] for data in ("test", "train") for kind in ("accuracy", "explained")
-           if f"{kind}-on-{data}" in known]  # fmt: skip
-    return bool(own) and is_poor(own[0], known.get("guess-accuracy", 0.0))
 
 
 def _simple_model_leads(values: tuple[Value, ...]) -> bool:
@@ -207,7 +204,8 @@ def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed
     weak: tuple[Finding, ...] = ()
     if subject.test is not None:
         right, y = _right(subject, model, subject.test, n, seed)
-        weak = weak_segment_findings(subject.test.probe(n, seed=seed).x, 1 - right, names=subject.columns)
+        weak = rare_class_findings(y, torch.where(right > 0, y, -1), unit="test examples")
+        weak += weak_segment_findings(subject.test.probe(n, seed=seed).x, 1 - right, names=subject.columns)
         test, m, alike = float(right.mean()), len(right), _alike(right, y, subject.train.labels())
     advice = advice_for_underfit(model, run, examples=len(subject.train))
     outcome = AccuracyOutcome(train, test, tried, m, checks.guess, checks.simple or 0.0, alike=alike, advice=advice)
@@ -286,15 +284,6 @@ def _reading_scores(subject: Subject, model: nn.Module, reading: OutputMeaning, 
         found = score_decisions(model, some.x, some.y, reading)
         values += () if found is None else found.values(name)
     return tuple(values)
-
-
-def _at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
-    """Returns the predictions at each position of held-out examples; None for tasks with one label per example."""
-    reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
-    if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
-        return None
-    some = subject.examples(data.probe(n, seed=seed))
-    return decide_at_positions(reading.loss, subject.outputs(some.x, model), some.y)
 
 
 def _simple(subject: Subject, seed: int) -> SimpleModelBaseline:

@@ -16,6 +16,7 @@ from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.modes import dropout_noise_findings
+from gnomon.checks.network.nan_gradients import nan_gradient_findings
 from gnomon.checks.network.normalization import lagging_statistics, normalization_findings, small_batch_findings
 from gnomon.checks.network.padding_index import padding_index_findings
 from gnomon.checks.network.reach import (
@@ -86,6 +87,7 @@ class WiringStep(AbstractStep):
         reached = tuple(name for name, g in gradients.items() if g is not None)
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
             "the direction of the loss": partial(_loss_direction, subject, some),
+            "the gradient": partial(_gradient, subject, some),
             "padding in embeddings": partial(padding_index_findings, module, some.x),
             "equal units": partial(symmetric_unit_findings, module),
             "hooks on parameters": partial(_hooks, subject, few),
@@ -177,6 +179,14 @@ def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]
         return found
     labels = subject.train.labels()
     return loss_coverage_findings(own, raw, y, None if labels is None else labels.to(raw.device))
+
+
+def _gradient(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
+    module = subject.module
+    if not subject.trainable:
+        return ()
+    with preserve(module, seed=0):
+        return nan_gradient_findings(lambda: subject.loss_of(run(module, examples.x), examples.y))
 
 
 def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:
