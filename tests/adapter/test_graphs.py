@@ -8,6 +8,7 @@ from torch.utils.data import DataLoader
 
 import gnomon
 from gnomon import InputError
+from gnomon.adapter import graph_view
 from gnomon.adapter.adapt import adapt, adapt_inputs
 from gnomon.adapter.graph_view import adapt_graphs
 from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
@@ -235,3 +236,24 @@ def test_edges_that_a_network_refuses_are_not_called_ignored():
 
     net, (x, _) = adapt_graphs(SumsAlongEdges(), [graph(n) for n in (2, 3, 4, 5)])
     assert ignored_input_findings(net, x) == ()
+
+
+class _Graph:
+    """A graph with targets for its nodes, as a record with `to_dict`."""
+
+    def __init__(self, y):
+        self.y, self.num_nodes = y, len(y)
+
+    def to_dict(self):
+        return {"y": self.y}
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [(torch.long, -100)])
+def test_targets_of_nodes_are_padded_to_the_largest_graph_of_all_data(dtype, fill, monkeypatch):
+    monkeypatch.setattr(graph_view, "_most_nodes", lambda x, roles: 5)
+    graphs = [_Graph(torch.tensor([1, 2], dtype=dtype)), _Graph(torch.tensor([3, 4, 5], dtype=dtype))]
+    x, y = graph_view._with_targets({}, graphs, None)
+    assert y.tolist() == [[1, 2, fill, fill, fill], [3, 4, 5, fill, fill]]
+    same = [_Graph(torch.tensor([[0.5], [1.5]])), _Graph(torch.tensor([[2.5], [3.5]]))]
+    x, y = graph_view._with_targets({}, same, None)
+    assert y[:, :, 0].tolist() == [[0.5, 1.5, 0.0, 0.0, 0.0], [2.5, 3.5, 0.0, 0.0, 0.0]]

@@ -123,3 +123,32 @@ def test_texts_are_processed_apart_if_none_sees_another(axis, texts):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     assert _independent(Mixing(0.0, axis), x, axis) and not _independent(Mixing(0.5, axis), x, axis)
     assert not _independent(Mixing(0.0, axis), x.narrow(axis, 0, 1), axis)
+
+
+def test_targets_in_the_shape_of_the_outputs_stay_as_they_are():
+    members = EnsembleSquaredLoss(3)
+    y = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    table = members.table(y, torch.zeros(2, 6))
+    assert table.tolist() == [[1.0, 2.0] * 3, [3.0, 4.0] * 3] and members.table(table, torch.zeros(2, 6)) is table
+    alone = EnsembleSquaredLoss(1)
+    assert alone.table(y, torch.zeros(2, 2)).tolist() == y.tolist()
+
+
+def test_labels_at_positions_are_one_hot_and_zero_without_a_label():
+    loss, y = PositionCrossEntropy(3, 2), torch.tensor([[2, -100], [0, 1]])
+    table = loss.table(y, torch.zeros(2, 6))
+    assert table.tolist() == [[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]]
+    assert loss.table(table, torch.zeros(2, 6)) is table
+    first = PositionCrossEntropy(3, 2, classes_first=True).table(y, torch.zeros(2, 6))
+    assert first.reshape(2, 3, 2).movedim(1, 2).reshape(2, 6).tolist() == table.tolist()
+    shifted = PositionCrossEntropy(3, 2, shift=1).table(torch.tensor([[2, 1]]), torch.zeros(1, 6))
+    assert shifted.tolist() == [[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]]  # position 0 predicts token 1; position 1 nothing
+
+
+def test_members_vote_with_their_probabilities_not_with_their_outputs():
+    """Outputs (9, 0, 0) against twice (0, 2, 0): on average class 0 has the larger output, class 1 the probability."""
+    loss = PositionCrossEntropy(3, 3, shared=True)
+    f = torch.tensor([[9.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 2.0, 0.0], [5.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 1.0, 0.0]])
+    p = f.reshape(2, 3, 3).softmax(2).mean(1)
+    assert p.argmax(1).tolist() == [1, 0] and f.reshape(2, 3, 3).mean(1).argmax(1).tolist() == [0, 0]
+    assert loss.right(f, torch.tensor([1, 0])) == (2, 2) and loss.right(f, torch.tensor([0, 1])) == (0, 2)

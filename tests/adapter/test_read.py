@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.adapter import read_output_meaning
+from gnomon.adapter import read, read_output_meaning
 from gnomon.core.errors import InputError
 
 TOKENS = torch.arange(20).reshape(4, 5) % 7
@@ -68,3 +68,12 @@ def test_two_members_make_an_ensemble_and_one_does_not():
     assert read_output_meaning(torch.zeros(4, 1, 3), torch.zeros(4, 3)).task == "numbers"
     assert read_output_meaning(torch.zeros(4, 2, 3), torch.tensor([0, 1, 2, 0])).task == "ensemble"
     assert read_output_meaning(torch.zeros(4, 2, 3), torch.tensor([0, 1, 3, 0])).task == "class"
+
+
+@pytest.mark.parametrize(("largest", "void"), [(255, True), (254, False), (765, False)])
+def test_the_label_255_is_suggested_as_unknown_positions(largest, void):
+    outputs, y = torch.zeros(2, 3, 4, 4), torch.zeros(2, 4, 4).long()
+    y[0, 0, 0] = largest
+    with pytest.raises(InputError) as error:
+        read._positions(outputs, y, torch.zeros(2, 1, 4, 4), largest, None)
+    assert ("ignore_index" in str(error.value)) is void

@@ -263,3 +263,21 @@ def test_steps_of_masked_networks_are_calm_in_many_dimensions():
     acting = (many.weights[0] * many.mask0).detach()
     assert 0.99 / 28 < float(acting.abs().max()) <= 1.0001 / 28
     assert float(many.mask0.sum(1).max()) <= 64.001
+
+
+def test_ready_made_flows_have_the_stated_maps():
+    """Layers alternate; a spline with b bins has b widths, b heights and b - 1 inner slopes for each coordinate."""
+    coupled = coupling_flow(5, layers=3, hidden=16).transforms
+    assert [type(part).__name__ for part in coupled] == ["InvertibleMixing", "Coupling"] * 3
+    splines = spline_flow(5, layers=2, hidden=16, bins=4).transforms
+    assert len(splines) == 4
+    for parts in (coupled[1::2], splines):
+        masks = [part.stays for part in parts]
+        assert all(bool((a ^ b).all()) for a, b in zip(masks, masks[1:], strict=False))
+        assert {int(mask.sum()) for mask in masks} == {2, 3}
+    autoregressive = autoregressive_flow(3, layers=4, hidden=16).transforms
+    assert [part.reverse for part in autoregressive] == [False, True, False, True]
+    assert all(part.network.outputs == 2 for part in autoregressive)
+    both = autoregressive_spline_flow(3, layers=3, hidden=16, bins=6, bound=2.0).transforms
+    assert [part.reverse for part in both] == [False, True, False]
+    assert all(part.network.outputs == 6 + 6 + 5 for part in both)
