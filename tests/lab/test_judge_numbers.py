@@ -265,3 +265,10 @@ def test_the_share_of_a_bound_that_is_reached_for_both_sides_and_signs():
     assert bounded_by("below")([-4.0, -8.0], [-1.0, 3.0]).reached == pytest.approx(0.25)
     assert bounded_by("below")([1.0, 0.0], [4.0, 1.0]).reached == pytest.approx(0.25)
     assert at_most()([2.0, 4.0], [[1.0, 3.0], [1.0, 3.0]]).reached == pytest.approx(0.75)
+
+
+def test_the_case_that_is_closest_to_its_bound_is_reported():
+    """Means 1 and 90 against bounds 0 and 100: the first exceeds its bound by 1, the second is 10 below."""
+    rows = [[1.0 + 0.01 * (-1) ** i, 90.0 + (-1) ** i] for i in range(10)]
+    told = at_most()([0.0, 100.0], rows)
+    assert [value.value for value in told.values] == pytest.approx([1.0, 0.0]) and told.verdict is Verdict.REFUTED
