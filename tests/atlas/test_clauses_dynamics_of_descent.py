@@ -58,10 +58,10 @@ def test_rank_one_is_recovered_at_sixty_percent_and_not_at_fifteen():
 
 @pytest.mark.full
 def test_errors_and_ranks_of_products_of_one_to_three_matrices():
-    """deep-matrix-factorisation: unseen error 1 at depth 1, <= 0.1 at depth 2, <= 0.01 at depth 3; effective rank <= 2.3."""
+    """deep-matrix-factorisation: unseen error 1 at depth 1, <= 0.1 at depth 2, <= 0.01 at depth 3; effective rank <= 2.5."""
     found = deep_matrix_factorisation.errors(1e-4, 6, 20, 0.6, 6000, 0)
     assert np.allclose(found["error, 1 factor"], 1, atol=0.01) and np.median(found["error, 2 factors"]) <= 0.1
-    assert np.median(found["error, 3 factors"]) <= 0.01 and np.median(found["rank, 3 or 2 factors"]) <= 2.3
+    assert np.median(found["error, 3 factors"]) <= 0.01 and np.median(found["rank, 3 or 2 factors"]) <= 2.5
 
 
 @pytest.mark.full

@@ -48,7 +48,7 @@ def test_scattering_with_a_linear_classifier_reads_digits():
 def test_turned_textures_are_told_apart_in_nine_of_ten_cases():
     """scattering-classification-textures: accuracy of scattering over places and angles >= 0.9."""
     found = scattering_classification_textures.accuracies(60, 3, 0, False)
-    assert np.mean(found["scattering"]) >= 0.9 > np.mean(found["spectrum"])
+    assert np.mean(found["scattering"]) >= 0.9 and np.mean(found["spectrum"]) <= 0.7
 
 
 def test_group_convolution_in_two_ways_and_in_both_orders():
