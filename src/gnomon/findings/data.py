@@ -276,6 +276,20 @@ STANDARDIZED_ALONE = _kind("standardized-alone", Level.WARNING,
     "standardized by their own statistics.",
     "Use the statistics of the training set for both: x_test = (x_test - x_train.mean(0)) / x_train.std(0).",
     causes=("overfit",))
+USUAL_ROWS = (
+    "Each of the {rows} rows has mean 0 and the same standard deviation: it was standardized by its own {columns} "
+    "columns, which removes the level and the spread of the example.",
+    "Standardize the columns instead: x = (x - x_train.mean(0)) / x_train.std(0), or pass the mean and the deviation "
+    "of each row as two more columns.",
+)
+ROWS_STANDARDIZED_NOTE = _kind("standardized-rows", Level.NOTE, *USUAL_ROWS)
+STANDARDIZED_ROWS = _kind("standardized-rows", Level.PROBLEM, *USUAL_ROWS,
+    causes=("labels-unrelated", *OUTCOMES), milder_if="good_results", milder=ROWS_STANDARDIZED_NOTE)
+TOKENS_RENUMBERED = _kind("tokens-renumbered", Level.PROBLEM,
+    "Train and test number the tokens differently: the frequencies of {tokens:,} tokens differ by {apart:.0%}, but "
+    "sorted by size they differ by only {ordered:.0%}.",
+    "Use the vocabulary (tokenizer) that was fitted to the training texts for the test texts.",
+    causes=("train-test-shift", "overfit", "chance-level", "labels-unrelated", "noisy-labels"))
 SHIFTED_MASKS = _kind("shifted-masks", Level.PROBLEM,
     "The masks of the training images are shifted by {down} pixels down and {right} to the right: moved back, the "
     "classes explain {best:.0%} of the variance of the images instead of {own:.0%} ({examples} images).",

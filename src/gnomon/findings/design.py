@@ -55,6 +55,11 @@ LAYER_IN_FORWARD = _kind("layer-made-in-forward", Level.PROBLEM,
     "trained.",
     "Make the layer in __init__ and call it in forward: self.layer = ... and self.layer(x).",
     causes=("random-in-eval", "not-deterministic", "inputs-ignored", "modes-disagree", *OUTCOMES))
+WEIGHTS_CHANGED = _kind("weights-changed-in-forward", Level.PROBLEM,
+    "In training mode every forward pass changes the weights of {names} ({size:,} parameters), so they lose what the "
+    "optimizer taught them.",
+    "Take the calls that change parameters, such as reset_parameters, nn.init or .data, out of forward.",
+    causes=("random-in-eval", "not-deterministic", "modes-disagree", *OUTCOMES))
 AXES_RESHAPED = _kind("reshaped-axes", Level.PROBLEM,
     "In forward, {function} changes the shape {old} to {new}: this does not swap the axes but mixes the numbers of "
     "different rows.",

@@ -18,7 +18,8 @@ __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_
 
 TABLE: tuple[Kind, ...] = (
     # Findings: problems that prevent training altogether.
-    data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
+    data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD,
+    design.WEIGHTS_CHANGED, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
     design.SOFTMAX_OF_ONE, design.CONSTANT_LOSS, design.LOSS_IGNORES_CLASS, design.LOSS_IGNORES_EXAMPLES,
     design.LOSS_BLIND_TO_SCALE,
     design.CLASS_DROWNED, network.BROADCAST_LOSS, network.SOFTMAX_BEFORE_LOSS,
@@ -37,7 +38,8 @@ TABLE: tuple[Kind, ...] = (
     data.TARGETS_OUTSIDE_LOSS, data.CLASS_NUMBERS, data.SENTINEL_VALUES, data.OUTLIER_ROWS, data.MOSTLY_COPIES,
     data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED,
     data.PADDING_COUNTED, data.ROUNDED_TARGETS, data.LEAKED_VALUE, data.TARGETS_COPIED,
-    data.DRIFTED_COLUMNS, data.SHIFTED_MASKS, data.SHORTCUT_IN_TRAIN,
+    data.DRIFTED_COLUMNS, data.SHIFTED_MASKS,
+    data.STANDARDIZED_ROWS, data.TOKENS_RENUMBERED, data.SHORTCUT_IN_TRAIN,
     network.VANISHED_OUTPUTS, network.ALL_INPUTS_IGNORED,
     # Findings: mistakes in the user's own training loop, which only `gnomon watch` sees.
     loop.BACKWARD_MISSING, loop.STEP_MISSING, loop.LEAF_LOSS, loop.LOSS_WITHOUT_GRAPH, loop.OTHER_MODEL,
@@ -105,7 +107,7 @@ TABLE: tuple[Kind, ...] = (
     # Notes.
     network.UNUSED_ARGUMENT,
     training.LEARNING_RATE_SMALL, training.ENDS_UNSTABLE, decisions.SHIFTS_BUT_GOOD, training.BELOW_LIMIT_BUT_GOOD,
-    data.SORTED_ROWS, data.ROWS_DRIFT, data.CONSTANT_COLUMNS, network.ZERO_LAST_LAYER,
+    data.ROWS_STANDARDIZED_NOTE, data.SORTED_ROWS, data.ROWS_DRIFT, data.CONSTANT_COLUMNS, network.ZERO_LAST_LAYER,
     decisions.OVERCONFIDENT, decisions.OVERCONFIDENT_LOGITS, decisions.STRONG_FEATURE, structured.OUT_OF_REACH,
     theory.MORE_DATA_HELPS, theory.MORE_DATA_IS_LITTLE, theory.RANK_DEFICIENT, theory.JITTER_NEEDED,
     theory.NEVER_LEARNED, loop.MISSING_PRETRAINED, loop.UNUSED_PART,

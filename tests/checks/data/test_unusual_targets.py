@@ -8,7 +8,9 @@ from torch.nn import functional as F
 
 from gnomon.checks.data.leaked_target import leaked_target_findings
 from gnomon.checks.data.skewed_targets import skewed_target_findings
+from gnomon.checks.data.standardized_rows import standardized_row_findings
 from gnomon.checks.data.target_shift import target_shift_findings
+from gnomon.checks.data.token_numbers import token_number_findings
 from gnomon.checks.data.void_labels import padding_label, void_label_findings
 from gnomon.checks.data.wrapped_targets import wrapped_target_findings
 
@@ -47,7 +49,7 @@ def test_no_smooth_function_looks_like_a_circle():
 def test_targets_over_powers_of_ten_are_skewed_and_usual_ones_are_not():
     g = torch.Generator().manual_seed(0)
     z = torch.randn(500, generator=g)
-    assert skewed_target_findings((2.5 * z).exp())[0].values["share"] > 0.8
+    assert skewed_target_findings((2.5 * z).exp())[0].values["share"] > 0.95
     assert not skewed_target_findings((0.8 * z).exp()) and not skewed_target_findings((2.5 * z).exp() - 1)
     heavy = torch.distributions.StudentT(1.1).sample((500,)).abs() + 1e-3
     assert all(found.kind == "skewed-targets" for found in skewed_target_findings(heavy))
@@ -91,3 +93,24 @@ def test_padding_at_either_end_is_recognized_and_usual_tokens_are_not():
     assert found.values == {"label": 0, "share": 0.6}
     ignoring = void_label_findings(lambda f, t: F.cross_entropy(f, t, ignore_index=0), scores, torch.cat((y, pad), 1))
     assert ignoring == ()
+
+
+def test_renumbered_tokens_have_the_same_frequencies_in_another_order():
+    g = torch.Generator().manual_seed(0)
+    share = torch.arange(1.0, 41.0) ** 2
+    x = torch.multinomial(share, 8000, replacement=True, generator=g).reshape(400, 20)
+    other = torch.randperm(40, generator=g)
+    (found,) = token_number_findings(x[:250], other[x[250:]])
+    assert found.kind == "tokens-renumbered" and found.values["apart"] > 0.25 > found.values["ordered"] / 0.4
+    assert token_number_findings(x[:250], x[250:]) == ()
+    flat = torch.multinomial(share.sqrt().sqrt(), 3000, replacement=True, generator=g).reshape(150, 20)
+    assert token_number_findings(x[:250], flat) == ()  # other texts, not other numbers
+
+
+def test_rows_with_their_own_mean_and_deviation_are_recognized():
+    x = torch.randn(50, 12, generator=torch.Generator().manual_seed(0))
+    for correction in (0, 1):
+        rows = (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True, correction=correction)
+        assert standardized_row_findings(rows)[0].values == {"rows": 50, "columns": 12}
+    assert standardized_row_findings((x - x.mean(0)) / x.std(0)) == ()
+    assert standardized_row_findings(x - x.mean(1, keepdim=True)) == ()

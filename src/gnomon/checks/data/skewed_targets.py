@@ -24,7 +24,7 @@ MIN_EXAMPLES = 100
 """Fewest examples for this check."""
 TOP = 0.02
 """Share of the examples in (1)."""
-MIN_SHARE = 0.8
+MIN_SHARE = 0.95
 """Share (1) from which a few examples decide the squared error."""
 MAX_SHARE_OF_LOGARITHM = 0.35
 """Largest share (1) of the logarithms."""

@@ -32,6 +32,11 @@ MIN_REMOVED_ERROR = 0.35
 """Share of the errors that a repair must remove."""
 RESERVED_SHARE = 0.2
 """Share of the time that is kept for a second seed of the best repair."""
+GENERAL = frozenset({
+    "longer-training", "higher-rate", "lower-rate", "use-adam", "usual-sgd-momentum", "standardize-inputs",
+    "initialize", "smaller-batch", "larger-batch", "smaller-dropout", "use-relu",
+})  # fmt: skip
+"""Fixes that help many networks a little, whatever is wrong: beside a problem that is known they are warnings."""
 MAX_EQUALS = 3
 """Equally good changes that the advice names, at most."""
 
@@ -75,11 +80,12 @@ def guess_score(subject: Subject, unit: str) -> float:
 
 
 def add_repairs(
-    subject: Subject, found: Fixes, base: tuple[TrialRun, Run], symptom: Finding | None, budget: Budget, *, seed: int
+    subject: Subject, found: Fixes, base: tuple[TrialRun, Run], symptom: Finding | None, budget: Budget, *, seed: int,
+    explained: bool = False,
 ) -> tuple[Fixes, tuple[Finding, ...]]:  # fmt: skip
     """Searches for a repair if results are poor even with the fixes that helped; returns all fixes and its finding.
 
-    ``symptom`` is the finding that says how training ended, or None.
+    ``symptom`` is the finding that says how training ended, or None; ``explained`` says that another problem is known.
     Cost: at most the time of the budget.
     """
     trial, run = base
@@ -98,7 +104,8 @@ def add_repairs(
         return found, ()
     best = repeat_with_second_seed(subject, repairs.tried[0], budget, seed)
     tried = (best, *(replace(one, kind="" if symptom is None else symptom.kind) for one in repairs.tried[1:]))
-    findings = repair_findings(best, repairs.tried[1 : repairs.equal], guess=guess_score(subject, best.unit))
+    guess = guess_score(subject, best.unit)
+    findings = repair_findings(best, repairs.tried[1 : repairs.equal], guess=guess, explained=explained)
     kept_ones = (
         tried if findings else tuple(replace(one, kind="" if symptom is None else symptom.kind) for one in tried)
     )
@@ -106,7 +113,9 @@ def add_repairs(
     return Fixes((*found.tried, kept_ones[0], *unproven), found.untried), findings
 
 
-def repair_findings(best: TriedFix, equal: tuple[TriedFix, ...], *, guess: float) -> tuple[Finding, ...]:
+def repair_findings(
+    best: TriedFix, equal: tuple[TriedFix, ...], *, guess: float, explained: bool = False
+) -> tuple[Finding, ...]:
     """Returns a finding that names the cause that a repair implies, if it removes many errors.
 
     >>> from gnomon.core.results import Interval
@@ -118,7 +127,8 @@ def repair_findings(best: TriedFix, equal: tuple[TriedFix, ...], *, guess: float
     gain, left, scale = best.after - best.before, 1 - best.before, max(1 - guess, 1e-9)
     if not best.is_proven or best.unit == "loss" or gain < max(MIN_WARNING_GAIN * scale, MIN_REMOVED_ERROR * left):
         return ()
-    row = kinds.REPAIR_FOUND if gain >= MIN_PROBLEM_GAIN * scale else kinds.REPAIR_HELPS
+    general = explained and best.fix in GENERAL
+    row = kinds.REPAIR_FOUND if gain >= MIN_PROBLEM_GAIN * scale and not general else kinds.REPAIR_HELPS
     advice = _advice(best)
     others = [one.words for one in equal if one.is_proven and one.fix != best.fix][:MAX_EQUALS]
     if others:

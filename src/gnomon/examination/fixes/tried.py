@@ -20,6 +20,8 @@ from gnomon.training import Run
 
 __all__ = ["Fixes", "TriedFix", "advice_after_trials", "format_score"]
 
+MAX_LISTED = 5
+"""Changes without a gain that an advice lists, at most."""
 MIN_GAIN = 0.02
 """Smallest gain of a proven fix: a share of the examples or of the variance, or of the loss before."""
 
@@ -131,7 +133,8 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
     if proven is not None:
         words = proven.words if proven.words.startswith("without ") else f"with {proven.words}"
         return f"Train {words}." if several else finding.fix
-    tried = ", ".join(one.words for one in own)
+    words = [one.words for one in own]
+    tried = ", ".join(words[:MAX_LISTED]) + (f" and {len(words) - MAX_LISTED} more" if len(words) > MAX_LISTED else "")
     return f"{finding.fix} Tried without a clear gain: {tried}." if tried else finding.fix
 
 

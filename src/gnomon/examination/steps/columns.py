@@ -24,6 +24,7 @@ from gnomon.checks.data.row_order import row_order_findings
 from gnomon.checks.data.sentinels import sentinel_findings
 from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.skewed_targets import skewed_target_findings
+from gnomon.checks.data.standardized_rows import standardized_row_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
 from gnomon.checks.data.void_labels import padding_label, void_label, void_label_findings
 from gnomon.checks.data.wrapped_targets import wrapped_target_findings
@@ -195,6 +196,7 @@ def _columns(subject: Subject, examples: Examples) -> list[Finding]:
         *sentinel_findings(examples.x, names=subject.columns),
         *outlier_findings(examples.x, names=subject.columns),
         *repeated_row_findings(examples.x),
+        *standardized_row_findings(examples.x),
     ]
     if any(finding.kind == "feature-scale" for finding in found):
         given = input_of_first_layer(subject.module, examples.some(TRACED_EXAMPLES).x)

@@ -86,12 +86,18 @@ class FixesStep(AbstractStep):
             raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
         trial, run, budget = _base(subject, run, budget, context)
         found = try_fixes(subject, fixable, trial, run, budget, seed=context.seed)
-        found, findings = add_repairs(subject, found, (trial, run), symptom, budget, seed=context.seed)
+        found, findings = add_repairs(subject, found, (trial, run), symptom, budget, seed=context.seed,
+                                       explained=_is_explained(context.findings))  # fmt: skip
         plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
         values = tuple(_value(one) for one in found.tried)
         data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}
         content = Content(_answer(found), findings, values, plots, data=data, stated=findings)
         return StepResult(content, found, "answered" if found.tried else "unsure")
+
+
+def _is_explained(findings: Sequence[Finding]) -> bool:
+    """Returns whether a problem is known that is more than a description of how training ended."""
+    return any(one.level is Level.PROBLEM and one.kind not in groups.OUTCOMES for one in findings)
 
 
 def _asks_for_fixes(finding: Finding) -> bool:

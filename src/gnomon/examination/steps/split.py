@@ -15,6 +15,7 @@ from gnomon.checks.data.shift import DataShift
 from gnomon.checks.data.shift_description import class_cue_findings, describe_shift
 from gnomon.checks.data.standardized_alone import standardized_alone_findings
 from gnomon.checks.data.target_shift import target_shift_findings
+from gnomon.checks.data.token_numbers import token_number_findings
 from gnomon.checks.data.train_only_features import train_only_feature_findings
 from gnomon.core.inputs.arguments import tensors
 from gnomon.core.results import Finding, QuantityDefinition, Value
@@ -129,6 +130,7 @@ def _row_findings(subject: Subject, *, seed: int) -> tuple[Finding, ...]:
     test = subject.examples(subject.test.probe(MAX_TEST_EXAMPLES, seed=seed))
     classes = subject.task.classes
     drifted = drifted_column_findings(train.x, test.x, names=subject.columns)
+    drifted += token_number_findings(train.x, test.x)
     drifted += (*standardized_alone_findings(test.x), *changed_image_findings(train.x, test.x))
     if classes:
         drifted += class_cue_findings(train.x, train.y, test.x, test.y)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from gnomon.adapter.users_loss import call_user_loss
 from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.chance import randomness_findings
+from gnomon.checks.network.changed_weights import changed_weight_findings
 from gnomon.checks.network.gradient_hooks import gradient_hook_findings
 from gnomon.checks.network.head import custom_loss_findings, head_findings, normalized_output_findings
 from gnomon.checks.network.ignored import ignored_input_findings
@@ -88,6 +89,7 @@ class WiringStep(AbstractStep):
         checks: dict[str, Callable[[], tuple[Finding, ...]]] = {
             "the direction of the loss": partial(_loss_direction, subject, some),
             "the gradient": partial(_gradient, subject, some),
+            "weights that forward changes": partial(changed_weight_findings, module, few.x),
             "padding in embeddings": partial(padding_index_findings, module, some.x),
             "equal units": partial(symmetric_unit_findings, module),
             "hooks on parameters": partial(_hooks, subject, few),
