@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -70,7 +71,7 @@ def _changes(train: Tensor, test: Tensor) -> list[tuple[str, Callable[[Tensor], 
     total = float(train.min() + train.max())
     made.append((f"{total:.3g} - x", lambda x: total - x))
     ratio = float(train.std() / test.std().clamp(min=1e-30))
-    made += [(f"{c:g} * x", lambda x, c=c: c * x) for c in (255.0, 1 / 255) if 0.2 < ratio / c < 5]
+    made += [(f"{c:g} * x", partial(torch.mul, other=c)) for c in (255.0, 1 / 255) if 0.2 < ratio / c < 5]
     if train.dim() == 2:
         order = column_order(train, test)
         if order is not None:
