@@ -20,6 +20,8 @@ from gnomon.training import Run
 
 __all__ = ["Fixes", "TriedFix", "advice_after_trials", "format_score"]
 
+CHOSEN_BY_TRIAL = ("higher-rate", "lower-rate")
+"""Fixes that try several numbers; the advice names the one that was proven."""
 MAX_LISTED = 5
 """Changes without a gain that an advice lists, at most."""
 MIN_GAIN = 0.02
@@ -132,7 +134,7 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
     proven = next((one for one in own if one.is_proven), None)
     if proven is not None:
         words = proven.words if proven.words.startswith("without ") else f"with {proven.words}"
-        return f"Train {words}." if several else finding.fix
+        return f"Train {words}." if several or proven.fix in CHOSEN_BY_TRIAL else finding.fix
     words = [one.words for one in own]
     tried = ", ".join(words[:MAX_LISTED]) + (f" and {len(words) - MAX_LISTED} more" if len(words) > MAX_LISTED else "")
     return f"{finding.fix} Tried without a clear gain: {tried}." if tried else finding.fix
