@@ -42,13 +42,13 @@ RECORDED_STEPS = 24
 """Steps that are recorded."""
 SAMPLE_SIZES = (32, 64, 128, 256, 512)
 """Examples of each set on which a run is recorded, chosen by time."""
-RECORDING_TIME_SHARE = 0.1
+RECORDING_TIME_SHARE = 0.06
 """Share of the training time that recording may take."""
 TRACKED_EXAMPLE_COUNTS = (8, 16, 32)
 """Examples whose kernel is measured during training, chosen by time."""
 HESSIAN_PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
-TRACKING_TIME_SHARE = 0.05
+TRACKING_TIME_SHARE = 0.03
 """Share of the time for kernel and sharpness."""
 BATCH_SIZES = (16, 32, 64, 128, 256)
 """Batch sizes to choose from if none is given."""
