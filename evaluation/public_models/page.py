@@ -87,7 +87,7 @@ ATTENTION = """\
 ## Attention of transformers
 
 `gnomon.sequences` observes the operations of torch, so these calls take the models of Hugging Face and others with the
-batch that their users have. Where a model can return its own attention (`output_attentions=True`), the maps are equal
+batch that their users have. If a model can return its own attention (`output_attentions=True`), the maps are equal
 to it, exactly.
 
 | model | attention maps, alignment, head ablation | causality | memory |

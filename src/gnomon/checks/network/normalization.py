@@ -2,7 +2,7 @@
 
 In eval mode batch norm uses running means and variances; in training mode the statistics of the batch. On training
 data, in large batches, both must give about the same loss. With the losses a_i of single examples by running statistics
-and b_i by those of the batch,
+and b_i by the statistics of the batch,
 
     d = mean(a) - mean(b),    z = d / (std(a - b) / sqrt(n))                                                    (1)
 
