@@ -254,4 +254,4 @@ def _is_table(f: Tensor, y: Tensor) -> bool:
 
 MAX_EXACT_OUTPUTS = 2**16
 """Numbers of outputs that are converted to double precision for their loss. Converting more would take a tenth of a
-training step, and a mean over so many positions is exact to six digits in single precision."""
+training step, and the mean over that number of positions is exact to six digits in single precision."""
