@@ -1,5 +1,6 @@
 """Errors of shown examples, counted mistakes and positions by hand, and the design fixes on small networks."""
 
+from dataclasses import replace
 from math import exp, log, sqrt
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from torch import nn
 
 from gnomon.adapter.losses import PositionCrossEntropy
+from gnomon.adapter.reading import OutputMeaning
 from gnomon.examination.fixes import design
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.positions import decide_at_positions
@@ -76,10 +78,26 @@ def test_losses_at_positions_by_hand():
     examples = Examples(TOKENS.clamp(min=0), TOKENS)
     _, shown, answer = show_worst_positions(reads, loss, f, examples, 10 + torch.arange(6), "test")
     assert [one.number for one in shown[:3]] == [12, 11, 13]
-    assert shown[0].note.startswith("0% right, cross-entropy 2.08; answered '")
-    assert shown[1].note.startswith("50% right, cross-entropy 1.27; answered '")
-    assert shown[1].note.endswith(" at position 2") and " instead of " in shown[1].note
     assert answer.startswith("72.7% of the ") and "cross-entropy 2.08" in answer and "less than 0.47" in answer
+    assert shown[0].note == "0% right, cross-entropy 2.08; after '1': '0' instead of '1'"
+    assert shown[1].note == "50% right, cross-entropy 1.27; after '2 3': '0' instead of '3'"
+    floats = replace(examples, x=torch.rand(6, 3, 2))  # inputs that are not tokens have positions
+    _, shown, _ = show_worst_positions(reads, loss, f, floats, 10 + torch.arange(6), "test")
+    assert shown[1].note.endswith("; at position 2: '0' instead of '3'")
+
+
+def test_a_wrong_word_is_shown_after_the_words_before_it():
+    x = torch.tensor([[0, 1, 2, 1]] * 3)
+    net = build_subject(nn.Embedding(4, 4), (x, x), None, seed=0, vocabulary=("a", "cat", "sat", "."))
+    next_word = replace(net, task=replace(net.task, reading=OutputMeaning("language model", 4, 4)))
+    loss = PositionCrossEntropy(classes=4, positions=4, ignored=-100)
+    y = torch.tensor([[-100, -100, -100, 3], [-100, 2, -100, -100], [-100, -100, -100, -100]])
+    _, shown, _ = show_worst_positions(next_word, loss, torch.zeros(3, 16), Examples(x, y), torch.arange(3), "test")
+    notes = {one.number: one.note.partition("; ")[2] for one in shown}
+    assert (
+        notes[0] == "after '... cat sat cat': 'a' instead of '.'" and notes[1] == "after 'a cat': 'a' instead of 'sat'"
+    )
+    assert notes[2] == ""
 
 
 def trial_of(module):

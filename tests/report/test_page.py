@@ -148,7 +148,7 @@ def test_the_first_screen_has_the_verdict_then_five_findings_then_plots():
     first, folded = text.split("<details>")
     assert first.index("Seven things.") < first.index("class=fix")
     assert first.count("class=fix") == 5 and folded.count("class=fix") == 2 and "2 more" in folded
-    assert text.count("<figure") == 2 and text.count("large-figure") - text.count(".large-figure") == 1
+    assert text.count("<figure") == 3 and text.count('class="large-figure"') == text.count('class="phone-figure"') == 1
 
 
 def test_sections_fold_their_tables_and_those_without_findings_are_folded_to_one_line():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gnomon.cli.setup import CommandSetup
     from gnomon.examination import Examination
+    from gnomon.examination.run import StepEnded
     from gnomon.report import Page, Section
 
 MARKS = {
@@ -109,7 +110,7 @@ def examine(
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.data.notes,
             columns=given.data.columns, name=label, command=" ".join(sys.argv[1:]), class_names=given.data.class_names,
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
-            step_ended=lambda section, i, n: console.out(step_line(section, i, n, verbose=verbose), highlight=False),
+            step_ended=_step_printer(console, verbose=verbose),
         )  # fmt: skip
     _write(result, console, out, site, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
     if why := reason_for_exit_code_one(result, kinds):
@@ -194,16 +195,34 @@ def name_of(network: str | None, data: str | None) -> str:
     return f"{Path(place).name}:{name} on {shown}"
 
 
-def step_line(section: "Section", number: int, steps: int, *, verbose: bool) -> str:
-    """Returns the progress line for a finished step of the examination: number, title, seconds."""
+def step_line(section: "Section", number: int, steps: int, *, verbose: bool, width: int = 100) -> str:
+    """Returns the progress line for a finished step of the examination: number, title, seconds.
+
+    With ``verbose``, the answer follows, wrapped between words to ``width`` characters.
+    """
+    from textwrap import fill
+
     ended = {"answered": "", "unsure": ", cannot tell", "late": ", no time"}.get(section.state, f", {section.state}")
     head = f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
-    return f"{head}\n        {section.summary}" if verbose else head
+    indent = " " * 8
+    words = fill(section.summary, max(width, 40), initial_indent=indent, subsequent_indent=indent)
+    return f"{head}\n{words}" if verbose else head
+
+
+def _step_printer(console: "Console", *, verbose: bool) -> "StepEnded":
+    """Returns the function that prints a line when a step of the examination ends."""
+    return lambda section, number, steps: console.out(
+        step_line(section, number, steps, verbose=verbose, width=console.width), highlight=False
+    )
 
 
 def print_examination(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
-    """Prints the problems found with fixes, three main numbers and the verdict; with ``verbose`` also every section."""
+    """Prints the verdict, how certain it is, what to do, and three main numbers; with ``verbose`` also every section.
+
+    Lines end between words, at the width of the terminal.
+    """
     from rich.markup import escape
+    from rich.padding import Padding
 
     page = result.page()
     if verbose:
@@ -212,12 +231,18 @@ def print_examination(result: "Examination", console: "Console", *, verbose: boo
         for note in (note for section in page.sections for note in section.content.notes):
             console.print(f"Note: {note}.", markup=False, highlight=False)
     console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
+    console.print(f"How certain? {escape(page.certainty)}", highlight=False)
+    console.print("\nWhat to do:" if result.findings else f"\n{escape(page.advice_without_findings)}", highlight=False)
     for i, finding in enumerate(result.findings, 1):
-        level = finding.level.name.lower()
-        told = "" if finding is result.leading else f"{escape(finding.message)}\n    "
-        console.print(f" {i}. {MARKS[level]} {told}[bold]→ {escape(finding.fix)}[/]", highlight=False)
-        if proof := page.proofs.get(finding.kind, ""):
-            console.print(f"    {MARKS['good']} Proven: {escape(proof)}", highlight=False)
+        told = [] if finding is result.leading else [escape(finding.message)]
+        told += [f"[bold]→ {escape(finding.fix)}[/]"]
+        proof = page.proofs.get(finding.kind, "")
+        told += [f"{MARKS['good']} Proven: {escape(proof)}"] if proof else []
+        console.print(f" {i}. {MARKS[finding.level.name.lower()]} {told[0]}", highlight=False)
+        for words in told[1:]:
+            console.print(Padding(words, (0, 0, 0, 6)), highlight=False)
+    if result.headline_numbers:
+        console.print("\nMain numbers:")
     for name, text in result.headline_numbers:
         console.print(f"  {escape(name)}: [bold]{escape(text)}[/]", highlight=False)
     if not verbose and page.sections:

@@ -4,7 +4,7 @@ perplexity at position t = exp(mean over examples of the cross-entropy at t)    
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.checks.run.rare_classes import rare_class_findings
-from gnomon.core.results import Axis, Finding, Plot, Scatter
+from gnomon.core.results import Axis, Finding, Plot, Scatter, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.decision_plots import class_table, confusion_counts, confusion_plot
+from gnomon.examination.score_intervals import perplexity_interval, share_interval
 from gnomon.examination.subject import Subject
 from gnomon.report.table import PageTable
 
@@ -52,6 +53,19 @@ class PositionDecisions(Record):
         count = self.counted.sum(0)
         means = torch.where(count > 0, self.losses.sum(0) / count.clamp(min=1), torch.nan)
         return means.clamp(max=700.0).exp().tolist()  # (1)
+
+    def with_intervals(self, values: Sequence[Value], data: str) -> tuple[Value, ...]:
+        """Adds the intervals of accuracy and perplexity on these examples to values of the report.
+
+        ``data`` is "train" or "test".
+        """
+        counts = self.counted.sum(1)
+        right = ((self.answers == self.labels) & self.counted).sum(1)
+        known = {
+            f"accuracy-on-{data}": share_interval(right, counts),
+            f"perplexity-on-{data}": perplexity_interval((self.losses * self.counted).sum(1), counts),
+        }
+        return tuple(replace(value, interval=known.get(value.id, value.interval)) for value in values)
 
     def plots(self, subject: Subject, which: str) -> tuple[Plot, ...]:
         """Plots perplexity by position for language models, and a confusion matrix if there are few classes."""

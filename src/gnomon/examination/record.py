@@ -17,6 +17,7 @@ from gnomon.core.errors import names_call
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
 from gnomon.core.results.plain import HIDDEN
+from gnomon.examination.certainty import certainty_text
 from gnomon.examination.explanations import EXPLANATIONS
 from gnomon.examination.fixes.tried import Fixes, TriedFix
 from gnomon.examination.policy import WhyInconclusive, why_inconclusive
@@ -191,6 +192,7 @@ class Examination(Result):
             f"Examination of {self.name}", self.verdict, self.sections, self.manifest, note, self._tiles(),
             verdict_sentence(self.sections, partial=self.partial), summary_facts(self.sections, self.manifest),
             ORDER, proofs | dict(self.proofs), self._next_step(), EXPLANATIONS, site,
+            certainty_text(self.sections, self.manifest, self.budget),
         )  # fmt: skip
 
     def _next_step(self) -> str:
@@ -198,7 +200,7 @@ class Examination(Result):
         enough = self.sufficient_budget
         if enough is None or self.findings:
             return ""
-        return f"Nothing to change so far. For a full answer, examine again with a budget of about {enough:g} s."
+        return f"Nothing to change so far. For a verdict, examine again with a budget of about {enough:g} s."
 
     def _tiles(self) -> tuple[PageTile, ...]:
         """Returns the plots and examples that are shown at the top of the report."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
 from typing import Any
 
-from gnomon.core.results import Level
+from gnomon.core.results import Level, Value
 from gnomon.examination.policy import why_inconclusive
 from gnomon.report import Section
 from gnomon.report.page import first_sentence
@@ -89,18 +89,19 @@ SCORES = ("accuracy", "explained-variance", "perplexity-on-test", "accuracy-on-t
 
 
 def headline_numbers(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
-    """Returns up to three main numbers: the score, the loss after training, and how far theory was off or a learning
-    rate.
+    """Returns up to three main numbers: the score on test examples, the score on training examples, and the loss.
 
     >>> headline_numbers(())
     ()
     """
     known = {value.id: value for section in reversed(sections) for value in section.content.values if value.id}
-    rows = (SCORES, ("test-loss", "training-loss"), ("theory-gap", "largest-stable-learning-rate", "parameters"))
-    chosen = [next((known[id] for id in ids if id in known), None) for ids in rows]
+    rows = (SCORES, ("accuracy-on-train", "explained-on-train", "training-accuracy"), ("test-loss", "training-loss"))
+    chosen: list[Value] = []
+    for ids in rows:
+        chosen += [known[id] for id in ids if id in known and known[id] not in chosen][:1]
     found = []
-    for value in (value for value in chosen if value is not None):
-        share = value.id in ("theory-gap", "explained-variance") or "accuracy" in value.id
+    for value in chosen:
+        share = value.id.startswith("explained") or "accuracy" in value.id
         number = f"{value.value:.1%}" if share and isinstance(value.value, float) else str(value)
         found.append((value.name, f"{number} ({value.meaning})" if value.meaning else number))
     return tuple(found)
@@ -119,7 +120,6 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
 
     parameters, train, test = value("parameters"), value("training-examples"), value("held-out-examples")
     steps, right, explained = value("steps-taken"), value("accuracy"), value("explained-variance")
-    sure = next((v.interval for s in sections if (v := s.value("accuracy")) is not None), None)
     told = [str(manifest[name]) for name in ("network", "data") if manifest.get(name)]
     told += [] if parameters is None else [f"{parameters:,.0f} parameters"]
     if train is not None:
@@ -127,8 +127,7 @@ def summary_facts(sections: Sequence[Section], manifest: Mapping[str, Any]) -> t
     if steps is not None:
         which = "training" if test is None else "test"
         told.append(f"{steps:,.0f} training steps")
-        between = "" if sure is None else f" (95 % interval: {sure.low:.0%} to {sure.high:.0%})"
-        told += [] if right is None else [f"{right:.1%} of {which} examples right{between}"]
+        told += [] if right is None else [f"{right:.1%} of {which} examples right"]
         told += [] if explained is None else [f"{max(explained, 0.0):.1%} of the variance of {which} targets explained"]
         told += _score_at_positions(sections, which) if right is None and explained is None else []
     wall, budget = (str(manifest.get(name, "")).partition(",")[0] for name in ("wall time", "budget"))

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.inputs.arguments import map_tensors, take
+from gnomon.core.inputs.arguments import Inputs, map_tensors, take
 from gnomon.examination.positions import PositionDecisions, decide_at_positions
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
@@ -16,6 +16,8 @@ SHOWN_EXAMPLES = 12
 """Maximum number of examples shown."""
 MAX_SHOWN_MISTAKES = 3
 """Maximum number of wrong tokens that a note names."""
+SHOWN_CONTEXT = 3
+"""Number of tokens before a wrong answer that a note repeats."""
 
 
 def show_worst_positions(
@@ -62,12 +64,12 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
         pictures = [draw_picture(t[i].reshape(shape).double()) for t in (decided.labels, decided.answers)]
         return ShownExample(number, "", "", note, found.picture, label_picture=pictures[0], answer_picture=pictures[1],
                             words=("label", "answer"))  # fmt: skip
-    note = f"{right:.0%} right, cross-entropy {loss:.3g}{_mistakes(subject, decided, i)}"
+    note = f"{right:.0%} right, cross-entropy {loss:.3g}{_mistakes(subject, x, decided, i)}"
     return show_example(x, number, label="", answer="", note=note, vocabulary=subject.vocabulary)
 
 
-def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
-    """Describes the wrong tokens with the largest loss: predicted token, correct token, position."""
+def _mistakes(subject: Subject, x: Inputs, decided: PositionDecisions, i: int) -> str:
+    """Describes the wrong answers with the largest loss: the tokens before them, the right answer, the answer given."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):
         return ""
@@ -75,9 +77,16 @@ def _mistakes(subject: Subject, decided: PositionDecisions, i: int) -> str:
     words = subject.vocabulary
 
     def name(token: Tensor) -> str:
-        return words[int(token)] if int(token) < len(words) else str(int(token))
+        return words[int(token)] if 0 <= int(token) < len(words) else str(int(token))
 
-    named = [
-        f"'{name(decided.answers[i, t])}' instead of '{name(decided.labels[i, t])}' at position {t + 1}" for t in worst
-    ]
-    return f"; answered {', '.join(named)}"
+    def place(t: int) -> str:
+        seen = x if isinstance(x, Tensor) and x.dim() == 1 and not x.is_floating_point() else None
+        if seen is None or t >= len(seen):
+            return f"at position {t + 1}"
+        last = " ".join(map(name, seen[max(0, t + 1 - SHOWN_CONTEXT) : t + 1]))
+        return f"after '{'... ' if t + 1 > SHOWN_CONTEXT else ''}{last}'" if follows else f"for '{last}'"
+
+    reading = subject.task.reading
+    follows = reading is not None and reading.task == "language model"
+    named = [f"{place(t)}: '{name(decided.answers[i, t])}' instead of '{name(decided.labels[i, t])}'" for t in worst]
+    return f"; {', '.join(named)}"

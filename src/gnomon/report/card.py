@@ -28,6 +28,7 @@ def card_html(page: Page) -> str:
     lines = [f'<div style="{STYLE.format(color=color)}"><h3 style="margin:0">{escape(page.title)}</h3>']
     lines += [f'<p style="margin:.2rem 0;opacity:.75">{escape(", ".join(page.facts))}</p>'] if page.facts else []
     lines += [f"<p><b>{escape(page.headline or page.verdict)}</b></p>"]
+    lines += [f"<p>How certain? {escape(page.certainty)}</p>"] if page.certainty else []
     if page.findings:
         items = []
         for _, finding in page.findings[:MAX_FINDINGS]:

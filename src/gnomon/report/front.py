@@ -6,7 +6,7 @@ from html import escape
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Page
 from gnomon.report.plot_selection import shows_something
-from gnomon.report.sections import figure_html, finding_html, gallery_html
+from gnomon.report.sections import SECTION_WORDS, figure_html, finding_html, gallery_html
 
 __all__ = ["contents_html", "findings_html", "page_top_html", "heading_html"]
 
@@ -31,7 +31,8 @@ def page_top_html(page: Page) -> list[str]:
     alone = "" if page.findings or worst else " alone"
     board = [f'<div class="board{alone}"><div class=words>', *findings_html(page), *worst, "</div>"]
     board += ["<div class=pictures>", *figures, "</div></div>"] if figures else ["</div>"]
-    return [*heading_html(page.title, page.facts), *contents_html(page), f"<main>{verdict}", *note, *board]
+    top = [*heading_html(page.title, page.facts), *contents_html(page), f"<main>{verdict}", *_certainty(page)]
+    return [*top, *note, *board]
 
 
 def _figures(page: Page) -> list[str]:
@@ -42,7 +43,15 @@ def _figures(page: Page) -> list[str]:
         assert tile.plot is not None
         source = places.get(id(tile.plot), "")
         drawn.append(figure_html(tile.plot, f"first-{i}", terms, source=source, size="small" if i else "large"))
+        if i == 0:  # The same plot with larger words, which only telephones show.
+            drawn.append(figure_html(tile.plot, "first-phone", terms, source=source, size="phone"))
     return [*drawn, *terms.cards()]
+
+
+def _certainty(page: Page) -> list[str]:
+    """Returns the HTML of the line that says how certain the result is."""
+    why = ' <a class=more href="#not-examined">which, and why</a>' if page.left_out else ""
+    return [f"<p class=certainty><b>How certain?</b> {escape(page.certainty)}{why}</p>"] if page.certainty else []
 
 
 def _worst(page: Page) -> list[str]:
@@ -72,9 +81,7 @@ def findings_html(page: Page) -> list[str]:
     ['<p class=calm>Nothing to change.</p>']
     """
     if not page.findings:
-        whole = all(section.state in ("answered", "skipped") for section in page.sections)
-        calm = "Nothing to change." if whole else "None of the measurements made so far suggests a change."
-        return [f"<p class=calm>{escape(page.next_step or calm)}</p>"]
+        return [f"<p class=calm>{escape(page.advice_without_findings)}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [
         f"<li data-finding={i}>{finding_html(finding, terms, key, proof=page.proofs.get(finding.kind, ''))}</li>"
@@ -105,4 +112,12 @@ def contents_html(page: Page) -> list[str]:
     if skipped:
         mark = f'<span class="mark skipped">{MARKS["skipped"]}</span>'
         items.append(f'<a href="#not-examined">{mark} {skipped} not examined</a>')
-    return ['<nav aria-label="Sections">', *items, "</nav>"] if items else [""]
+    return ['<nav aria-label="Sections">', *items, _legend(page), "</nav>"] if items else [""]
+
+
+def _legend(page: Page) -> str:
+    """Returns the HTML line under the list of sections that explains their marks."""
+    words = {MARKS[s.status]: (s.status, SECTION_WORDS[s.status]) for s in page.by_importance}
+    marks = [f'<span class=whole><span class="mark {status}">{mark}</span>{word}</span>'
+             for mark, (status, word) in words.items()]  # fmt: skip
+    return f"<p class=legend>{' '.join(marks)}</p>"

@@ -21,6 +21,7 @@ def page_markdown(page: Page) -> str:
     <BLANKLINE>
     """
     lines = [f"### {MARKS[page.status]} {_plain(page.title)}", "", f"**{_plain(page.verdict)}**", ""]
+    lines += [f"How certain? {_plain(page.certainty)}", ""] if page.certainty else []
     if page.findings:
         lines += ["| | what was found | what to do |", "|---|---|---|"]
         lines += [

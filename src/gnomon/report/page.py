@@ -163,6 +163,7 @@ class Page(Record):
     what was examined. ``order`` lists keys of sections, the most important first. ``proofs`` says for kinds of findings
     what their fix has gained in an experiment. ``next_step`` says what to do without a finding. ``explanations`` are
     the pages of the documentation that explain the sections, by key; ``site`` is the address of the documentation.
+    ``certainty`` says how certain the result is, and what was not examined.
     """
 
     title: str
@@ -178,6 +179,7 @@ class Page(Record):
     next_step: str = ""
     explanations: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     site: str = ""
+    certainty: str = ""
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:
@@ -217,6 +219,13 @@ class Page(Record):
         content = Content("", tuple(finding for _, finding in self.findings))
         return Section("", "", "", content, "unsure" if unsure else "answered").status
 
+    @property
+    def advice_without_findings(self) -> str:
+        """Says what to do if there are no findings."""
+        whole = all(section.state in ("answered", "skipped") for section in self.sections)
+        calm = "Nothing to change." if whole else "None of the measurements made so far suggests a change."
+        return self.next_step or calm
+
     def to_dict(self) -> dict[str, Any]:
         """Returns the report page as plain values for JSON; each finding includes its level and section."""
         findings = [to_json_value(f) | {"section": key} for key, f in self.findings]
@@ -228,4 +237,5 @@ class Page(Record):
             "manifest": to_json_value(self.manifest),
             "note": self.note,
             "facts": list(self.facts),
+            "certainty": self.certainty,
         }

@@ -22,9 +22,15 @@ __all__ = [
 
 WORDS = {"good": "fine", "unsure": "unclear", "note": "note", "warning": "warning", "problem": "problem",
          "skipped": "skipped", "failed": "failed"}  # fmt: skip
-FigureSize = Literal["small", "middle", "large"]
-SIZES: dict[FigureSize, tuple[float, float]] = {"small": (4.0, 3.0), "middle": (5.2, 3.1), "large": (6.2, 3.2)}
-"""Width and height of a plot in inches: a small drawing has larger words when both fill the same space."""
+FigureSize = Literal["small", "phone", "middle", "large"]
+SIZES: dict[FigureSize, tuple[float, float]] = {
+    "small": (3.5, 2.8),
+    "phone": (3.7, 2.9),
+    "middle": (4.5, 2.9),
+    "large": (6.2, 3.2),
+}
+"""Width and height of a plot in inches: a small drawing has larger words when both fill the same space. A telephone
+shows 358 pixels, so that words of 10 points in a drawing of 4.5 inches have 11 pixels."""
 SECTION_WORDS = {"good": "good", "unsure": "cannot tell", "note": "look", "warning": "look", "problem": "bad",
                  "skipped": "cannot tell", "failed": "cannot tell"}  # fmt: skip
 """The mark of a section in words: it says what the sentence of the section says."""
@@ -133,7 +139,7 @@ def figure_html(
     width, height = SIZES[size]
     picture = plots_svg((plot,), name, width=width, height=max(height, 0.77 * width) if matrix else height)
     numbers = f' data-plot="{escape(source)}"' if source else ""
-    kind = ' class="large-figure"' if size == "large" else ""
+    kind = f' class="{size}-figure"' if size in ("large", "phone") else ""
     return f'<figure id="figure-{escape(name)}"{kind}{numbers}>{picture}{caption}</figure>'
 
 

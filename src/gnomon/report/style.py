@@ -50,7 +50,8 @@ details.part { color: var(--text); }
 .board .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0 1.2rem;
   align-items: start; align-content: start; }
 .board .large-figure { grid-column: 1 / -1; }
-.large-figure { max-width: 46rem; }
+.large-figure { max-width: 46rem; } .phone-figure { display: none; grid-column: 1 / -1; }
+@media screen and (max-width: 36rem) { .large-figure { display: none; } .phone-figure { display: block; } }
 .proven { display: block; color: var(--good); font-size: .92rem; }
 .several { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; gap: .2rem; }
 .bars td, .bars th { padding: .2rem .6rem .2rem .3rem; white-space: nowrap; }
@@ -84,6 +85,8 @@ dialog.large::backdrop { background: rgb(0 0 0 / .5); }
   overflow-wrap: anywhere; }
 .facts { margin: -.6rem 0 .9rem; color: var(--soft); font-size: .9rem; display: flex; flex-wrap: wrap;
   gap: 0 1.2rem; }
+.certainty { margin: .7rem 0; font-size: .95rem; max-width: 64rem; }
+.legend { margin: .4rem 0 0; color: var(--soft); font-size: .8rem; display: flex; flex-wrap: wrap; gap: 0 .7rem; }
 .calm { margin: 1.2rem 0; color: var(--soft); }
 .answer { font-size: 1.08rem; max-width: 48rem; margin: .5rem 0; }
 .aside, .cost { color: var(--soft); font-size: .88rem; margin: .1rem 0; }

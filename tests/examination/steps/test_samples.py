@@ -1,9 +1,14 @@
 """Samples of a model with a random code."""
 
+from functools import partial
+
+import pytest
 import torch
 from torch import nn
 
 from gnomon.core.machine.clock import FakeClock
+from gnomon.core.results import Level
+from gnomon.data import digits
 from gnomon.examination import STEPS, examine
 from gnomon.examination.steps.samples import DrawnSamples, _content, latent_code_layer
 
@@ -61,14 +66,54 @@ def test_a_classifier_has_no_samples():
     assert result.section("samples").status == "skipped"
 
 
-def test_samples_that_hardly_differ_are_no_good_news():
-    far = torch.zeros(12)
-    nearest = torch.zeros(12, dtype=torch.long)
-    poor = _content(DrawnSamples(0.1 * X[:12], 2, far), X, nearest, unfinished=False)
-    healthy = _content(DrawnSamples(X[12:24], 2, far), X, nearest, unfinished=False)
+def described(made, data):
+    """What the report says about samples, next to data."""
+    spread, wanted = (float(torch.nn.functional.pdist(rows.double()).median()) for rows in (made, data[: len(made)]))
+    drawn = DrawnSamples(made[:12], 2, torch.zeros(12), spread, wanted)
+    return _content(drawn, data, torch.zeros(12, dtype=torch.long), unfinished=False)
+
+
+def test_samples_that_hardly_differ_are_a_warning_and_samples_like_the_data_are_not():
+    poor, healthy = described(0.1 * X[:12], X), described(X[12:24], X)
     assert not poor.good_news and "vary far less than the data" in poor.answer
-    assert healthy.good_news and "vary far less" not in healthy.answer
+    assert healthy.good_news and "vary far less" not in healthy.answer and healthy.findings == ()
+    (found,) = poor.findings
+    assert found.kind == "samples-hardly-differ" and found.level is Level.WARNING
+    assert abs(found.values["share"] - 0.1) < 1e-6
     spread, wanted = (next(v.value for v in poor.values if v.id == id) for id in ("sample-spread", "training-spread"))
     distances = [float((a - b).norm()) for i, a in enumerate(X[:12]) for b in X[:i]]
     assert abs(wanted - sorted(distances)[(len(distances) - 1) // 2]) < 1e-5 * wanted
     assert abs(spread - 0.1 * wanted) < 1e-5 * wanted
+
+
+@pytest.mark.parametrize(("factor", "found"), [(0.49, True), (0.51, False)])
+def test_samples_are_reported_below_half_of_the_distances_of_the_data(factor, found):
+    assert bool(described(factor * X[:64], X).findings) is found
+
+
+def test_samples_that_follow_the_data_are_never_reported():
+    """Draws of a model that generates the distribution of the data: other digits, and other normal numbers."""
+    images = digits(1500, 0).x.flatten(1)
+    for seed in range(100):
+        draw = torch.Generator().manual_seed(seed)
+        mixed = images[torch.randperm(len(images), generator=draw)]
+        for rows in (mixed, torch.randn(128, 2, generator=draw)):
+            assert described(rows[:64], rows[64:128]).findings == (), seed
+
+
+def test_a_collapsed_model_is_reported_by_the_examination_and_a_model_of_the_data_is_not():
+    """Codes are decoded to almost one point, or to numbers with the distances of the data."""
+    steps = [step for step in STEPS if step.key in ("architecture", "training", "samples")]
+    x = torch.cat([X[:, :2], torch.zeros(120, 4)], 1)
+
+    def build(scale):
+        net = Coded(always=True)
+        with torch.no_grad():
+            net.decode.bias.zero_()
+            net.decode.weight.copy_(scale * torch.eye(6)[:, :2])
+        return net.requires_grad_(True)
+
+    for scale, found in ((0.05, ["samples-hardly-differ"]), (1.0, [])):
+        result = examine(partial(build, scale), (x, x), lr=1e-6, budget=20, examination_steps=steps,
+                         clock=FakeClock(0.05))  # fmt: skip
+        assert [f.kind for f in result.section("samples").findings] == found

@@ -9,6 +9,7 @@ from torch import nn
 
 from gnomon.core.machine.clock import FakeClock
 from gnomon.dynamics.trajectory import Trajectory
+from gnomon.examination import training_plots
 from gnomon.examination.fixes import prove
 from gnomon.examination.fixes.fix import Change
 from gnomon.examination.fixes.prove import Budget
@@ -48,6 +49,33 @@ def test_a_test_loss_rose_by_a_fifth_and_by_a_part_of_knowing_nothing(losses, cl
     assert [f.values["step"] for f in findings] == ([10] if found else [])
 
 
+RISING = [2.6, 1.0, 1.01, 1.04, 1.08, 1.15]
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "classes", "found"),
+    [([2.6, 1.0, 0.9, 0.8, 0.7, 0.6], RISING, 0, True), ([2.6, 1.0, 0.9, 0.8, 0.7, 0.6], RISING, 2, False),
+     ([2.6, 1.0, 1.1, 1.2, 1.3, 1.4], RISING, 0, False),
+     ([2.6, 1.0, 0.9, 0.8, 0.7, 0.6], [2.6, 1.0, 1.04, 1.01, 1.08, 1.15], 0, False),
+     ([2.6, 1.0, 0.9, 0.8, 0.7, 0.6], [2.6, 1.0, 1.01, 1.04, 1.08, 1.12], 0, False),
+     ([2.6, 0.9, 0.8, 0.7, 0.6], [2.6, 1.0, 1.04, 1.08, 1.15], 0, False)],
+)  # fmt: skip
+def test_a_test_loss_that_rises_without_a_break_until_the_end(train, test, classes, found):
+    """A rise by less than a fifth counts for tasks without classes: five rising losses while the training loss falls.
+
+    The healthy ones: classes, a training loss that rises as well, a break, a rise below a twentieth of 2.6, four losses.
+    """
+    findings = step._overfit(run_of(train, test_loss=torch.tensor(test)), classes)
+    assert [f.kind for f in findings] == (["overfit"] if found else [])
+
+
+def test_noise_around_a_constant_rises_five_times_in_less_than_one_of_a_hundred_runs():
+    draws = torch.randn(20_000, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    runs = [run_of([2.0, 1.9, 1.8, 1.7, 1.6], test_loss=row) for row in draws]
+    share = sum(map(step._rises_until_the_end, runs)) / len(runs)
+    assert abs(share - 1 / 120) < 4 * (1 / 120 / len(runs)) ** 0.5
+
+
 @pytest.mark.parametrize(("score", "found"), [(0.71, True), (0.69, False)])
 def test_a_network_is_undertrained_ten_points_below_its_kernel(score, found):
     products = {
@@ -70,9 +98,10 @@ def test_the_predicted_loss_is_read_at_the_time_of_the_last_step():
     assert step.compare_with_prediction(run_of([1.0] * 5), products) == ()  # beyond the last time
     other = {**products, Sharpness: SimpleNamespace(largest_lr=0.2)}
     assert step.compare_with_prediction(run_of([1.0] * 3, optimizer=Adam(9.0)), other)[0].value == 3.0
-    assert step._predicted_rate(run_of([1.0], optimizer=Adam(9.0)), products) is None
+    assert training_plots.predicted_rate(run_of([1.0], optimizer=Adam(9.0)), products) is None
     assert (
-        step._predicted_rate(run_of([1.0], optimizer=Adam(9.0)), {Sharpness: SimpleNamespace(largest_lr=inf)}) is None
+        training_plots.predicted_rate(run_of([1.0], optimizer=Adam(9.0)), {Sharpness: SimpleNamespace(largest_lr=inf)})
+        is None
     )
 
 
@@ -89,11 +118,11 @@ def test_prediction_and_measurement_disagree_by_a_factor_of_two(wanted, got, wor
 def test_predicted_losses_are_drawn_over_steps():
     times = [0.0, 0.2, 0.3, 1.0, 2.0, 2.1]
     products = {Trajectory: predicted(times, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0])}
-    plot = step._losses(run_of([6.0, 3.0, 2.0], test_loss=torch.tensor([7.0, 4.0, 3.0])), products)
+    plot = training_plots.loss_plot(run_of([6.0, 3.0, 2.0], test_loss=torch.tensor([7.0, 4.0, 3.0])), products)
     train, test, line = plot.marks
-    assert (train.x, train.y, test.y) == ((10.0, 20.0), (3.0, 2.0), (4.0, 3.0))
-    # from a quarter of the first measured step to the last one
-    assert line.x == pytest.approx((3.0, 10.0, 20.0)) and line.y == (4.0, 3.0, 2.0)
+    assert (train.x, train.y, test.y) == ((0.0, 10.0, 20.0), (6.0, 3.0, 2.0), (7.0, 4.0, 3.0))
+    assert line.x == pytest.approx((0.0, 2.0, 3.0, 10.0, 20.0)) and line.y == (6.0, 5.0, 4.0, 3.0, 2.0)
+    assert not plot.x.log  # the start has a place on the axis
     assert plot.x.other_unit == ("seconds", 0.2)
 
 
@@ -155,7 +184,7 @@ def test_the_first_change_close_to_the_best_fall_is_taken(falls, chosen, monkeyp
         fall = falls[len(steps) - 1]
         return None if fall is None else SimpleNamespace(diverges=False, loss=torch.tensor([3.0, 3.0 - fall]))
 
-    monkeypatch.setattr(prove, "_run", run)
+    monkeypatch.setattr(prove, "run_trial", run)
     net, data = nn.Linear(1, 1), (torch.ones(8, 1), torch.ones(8, 1))
     network = build_subject(net, data, None, seed=0)
     trial = TrialRun(net, network.train, network.train, network.loss, SGD(0.1), BatchPlan(4), 500)

@@ -23,6 +23,7 @@ from gnomon.examination.decision_plots import (
 )
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR
 from gnomon.examination.levels import significance_level
+from gnomon.examination.score_intervals import explained_variance_interval
 from gnomon.examination.step import (
     NOT_TRAINED_LONG_ENOUGH,
     SKIPPED_AFTER_DIVERGENCE,
@@ -187,7 +188,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
             "accuracy",
             margin.accuracy,
             margin.accuracy_interval,
-            meaning=f"{which} examples, network {state}",
+            meaning=f"{len(y)} {which} examples, network {state}",
             id="accuracy",
         ),
         Value(
@@ -250,7 +251,13 @@ def _regression(
         Value(
             "root mean square error", error, meaning=f"{which} examples, network {state}", id="root-mean-square-error"
         ),
-        Value("explained variance", explained, id="explained-variance"),
+        Value(
+            "explained variance",
+            explained,
+            explained_variance_interval(f, y),
+            meaning=f"{len(y)} {which} examples",
+            id="explained-variance",
+        ),
         Value(
             "hardest examples",
             ", ".join(map(str, hardest)),

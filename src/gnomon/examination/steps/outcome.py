@@ -125,6 +125,7 @@ class OutcomeStep(AbstractStep):
             findings = (*design, *units, *late, *judged)
         decided = decisions_at_positions(subject, run.model, n, context.seed)
         if decided is not None and not short:
+            values = decided.with_intervals(values, "train" if subject.test is None else "test")
             findings += decided.rare_class_findings(subject)
         findings = most_serious_first(findings)
         good = f"Training was too short to judge: {short}." if short else _good(values, _unit(subject))

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import seed_generators
-from gnomon.core.results import Hypothesis, QuantityDefinition, Value
+from gnomon.core.results import Finding, Hypothesis, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
     NOT_TRAINED_LONG_ENOUGH,
@@ -31,28 +31,36 @@ from gnomon.examination.step import (
     StepSkipped,
 )
 from gnomon.examination.subject import Subject
+from gnomon.findings import generative as kinds
 from gnomon.report import Content
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture
 from gnomon.training import Run
 
 SHOWN_SAMPLES = 12
-"""Number of samples that are drawn."""
+"""Number of samples that are shown."""
+MEASURED_SAMPLES = 64
+"""Maximum number of samples whose distances from each other are measured."""
 MAX_COMPARED_EXAMPLES = 2000
 """Maximum number of training examples that are compared with the samples."""
 MIN_SPREAD_SHARE = 0.5
 """Share of the distance between training examples below which samples vary far less than the data: samples of a model
-that generates the distribution of the data have the same distances, up to the chance of 12 draws."""
+that generates the distribution of the data have the same distances, up to the chance of 64 draws. On digits and on
+normal numbers, 0 of 200 such models were reported."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnSamples(Record):
     """Result: samples drawn from a model, the number of its latent dimensions, and distances to the nearest training
     examples.
+
+    ``spread`` is the median distance between two samples, ``data_spread`` between two training examples.
     """
 
     samples: Tensor
     code_size: int
     distances: Tensor
+    spread: float
+    data_spread: float
 
 
 class SamplesStep(AbstractStep):
@@ -76,7 +84,7 @@ class SamplesStep(AbstractStep):
         if run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = copy_module(run.model)
-        x = subject.probe.some(SHOWN_SAMPLES).x
+        x = subject.probe.some(MEASURED_SAMPLES).x
         assert isinstance(x, Tensor)
         where = latent_code_layer(model, x, context.seed)
         if where is None:
@@ -87,8 +95,10 @@ class SamplesStep(AbstractStep):
             made = subject.outputs(x, model).reshape(x.shape)  # (1)
         seen = subject.examples(subject.train.probe(MAX_COMPARED_EXAMPLES, seed=context.seed)).x
         assert isinstance(seen, Tensor)
-        distances, nearest = torch.cdist(made.double().flatten(1), seen.double().flatten(1)).min(1)
-        product = DrawnSamples(made, size, distances)
+        shown = made[:SHOWN_SAMPLES]
+        distances, nearest = torch.cdist(shown.double().flatten(1), seen.double().flatten(1)).min(1)
+        spread, data_spread = (_median_distance(t.double().flatten(1)) for t in (made, seen[: len(made)]))
+        product = DrawnSamples(shown, size, distances, spread, data_spread)
         content = _content(product, seen, nearest, unfinished=bool(run.shortage))
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
@@ -101,9 +111,12 @@ def _makes_examples(subject: Subject) -> bool:
 def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: bool) -> Content:
     few = seen[: len(drawn.samples) * 10].double().flatten(1)
     usual = float(torch.cdist(few, few).fill_diagonal_(torch.inf).min(1).values.median())
-    away = float(drawn.distances.median())
-    spread, wanted = (_median_distance(some.double().flatten(1)) for some in (drawn.samples, seen[:SHOWN_SAMPLES]))
-    uniform = spread < MIN_SPREAD_SHARE * wanted
+    away, spread, wanted = float(drawn.distances.median()), drawn.spread, drawn.data_spread
+    share = spread / wanted if wanted > 0 else 1.0
+    uniform = share < MIN_SPREAD_SHARE
+    findings = (
+        (Finding(kinds.SAMPLES_HARDLY_DIFFER, "outputs", {"share": share}),) if uniform and not unfinished else ()
+    )
     answer = (
         f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The samples differ from each "
         f"other by {spread:.3g} (median distance), training examples by {wanted:.3g}"
@@ -123,7 +136,7 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     )
     definition = QuantityDefinition("z ~ N(0, I)", "the code of each sample", "kingma2014auto")
     premise = Hypothesis("the prior of the code is the standard normal distribution", None)
-    return Content(answer, (), values, (), (definition,), (premise,), exhibits=shown, good_news=not uniform)
+    return Content(answer, findings, values, (), (definition,), (premise,), exhibits=shown, good_news=not uniform)
 
 
 def _median_distance(rows: Tensor) -> float:

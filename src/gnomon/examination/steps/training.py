@@ -1,10 +1,10 @@
 """Examination step that trains a copy, compares its losses with predictions, and tracks kernel and curvature."""
 
-from math import isfinite, log, nan
+from math import log
 
 import torch
 
-from gnomon.core.results import Axis, Finding, Line, Plot, QuantityDefinition, Reference, Scatter, Value
+from gnomon.core.results import Finding, QuantityDefinition, Reference, Value
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.cost import StepCost, largest_size_up_to
 from gnomon.examination.first_outputs import labels_of_all_examples
@@ -25,6 +25,7 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.tracker import ModelTracker, TimeSpent
+from gnomon.examination.training_plots import loss_plot, plot_tracked, predicted_rate
 from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
 from gnomon.report import Content
@@ -62,8 +63,13 @@ LEARNED_LOSS_SHARE = 0.5
 """A loss below this share of its start means that the network learned."""
 MIN_TEST_LOSS_RISE = 0.05
 """Rise of the test loss, relative to the loss of guessing or of the start, at which stopping earlier is worthwhile."""
-PREDICTION_START_FACTOR = 4.0
-"""Predicted losses are drawn from the first measured step divided by this factor."""
+MIN_RISE = 0.02
+"""Smallest rise of the test loss that counts."""
+LARGE_RISE = 1.2
+"""Ratio of the last and the smallest test loss above which the network overfits, however the loss got there."""
+MIN_RISING_LOSSES = 5
+"""Number of last recorded test losses, each larger than the one before, that show a rise below `LARGE_RISE`. Only for
+tasks without classes: with classes, the accuracy may still improve."""
 MIN_STEPS_TO_JUDGE = 100
 """Steps after which a network at chance level has a problem; below, it was only trained too briefly."""
 
@@ -101,7 +107,7 @@ class TrainingStep(AbstractStep):
             raise out_of_time_error(f"Three steps on {size} examples", 3 * cost.step(size), context)
         run = _train(subject, size, cost, context)
         run.raise_if_interrupted()
-        plots = [_losses(run, products), *_plot_tracked(run)]
+        plots = [loss_plot(run, products), *plot_tracked(run)]
         limited = any(isinstance(mark, Reference) for plot in plots for mark in plot.marks)
         definitions = (OSCILLATION_LIMIT,) if limited else ()
         data = {"steps": run.steps, "loss": run.loss, "watched": dict(run.watched)}
@@ -213,15 +219,27 @@ def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
 
 
 def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
-    """Reports a problem if the test loss rose considerably during training."""
+    """Reports a problem if the test loss rose considerably during training, or without a break until its end."""
     if run.test_loss is None or run.diverges:
         return ()
     least, last, first = (float(loss) for loss in (run.test_loss.min(), run.test_loss[-1], run.test_loss[0]))
     nothing = min(abs(first), log(classes)) if classes > 1 else abs(first)
-    if last <= 1.2 * least or last - least <= max(0.02, MIN_TEST_LOSS_RISE * nothing):
+    if last - least <= max(MIN_RISE, MIN_TEST_LOSS_RISE * nothing):
+        return ()
+    if last <= LARGE_RISE * least and (classes > 1 or not _rises_until_the_end(run)):
         return ()
     step = int(run.steps[int(run.test_loss.argmin())])
     return (Finding(kinds.TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
+
+
+def _rises_until_the_end(run: Run) -> bool:
+    """Checks whether the test loss has risen at each of the last measurements while the training loss fell.
+
+    If the recorded losses were only noise around a constant, this would happen with probability 1 / 5! = 0.8 %.
+    """
+    assert run.test_loss is not None
+    test, train = run.test_loss[-MIN_RISING_LOSSES:], run.loss[-MIN_RISING_LOSSES:]
+    return len(test) == MIN_RISING_LOSSES and bool((test.diff() > 0).all()) and float(train[-1]) < float(train[0])
 
 
 def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
@@ -230,7 +248,7 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
     gradient descent could do.
     """
-    predicted, lr, way = products.get(Trajectory), _predicted_rate(run, products), as_gradient_descent(run.optimizer)
+    predicted, lr, way = products.get(Trajectory), predicted_rate(run, products), as_gradient_descent(run.optimizer)
     if predicted is None or lr is None:
         return ()
     if float(run.steps[-1]) * lr > 1.01 * float(predicted.times[-1]):
@@ -245,13 +263,6 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
             id="training-loss-predicted",
         ),
     )
-
-
-def _predicted_rate(run: Run, products: StepProducts) -> float | None:
-    """Returns the learning rate for which theory predicts the training loss; None if unknown."""
-    measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
-    lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
-    return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
 def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
@@ -275,74 +286,3 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
         f" The initial features would allow {wanted:.3g} after the same number of steps (theory): the training "
         f"loss can still fall."
     )
-
-
-def _losses(run: Run, products: StepProducts) -> Plot:
-    """Plots measured and predicted losses over the training steps."""
-    steps, predicted, lr = run.steps[1:], products.get(Trajectory), _predicted_rate(run, products)
-    marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss[1:], 0)]
-    if run.test_loss is not None:
-        marks.append(Scatter("measured, test", steps, run.test_loss[1:], 1))
-    words = f"Values measured while {run.optimizer.name} trained the network."
-    # Only for gradient descent. The section 'Theory against measurement' covers other optimizers.
-    same = as_gradient_descent(run.optimizer) is not None
-    if same and predicted is not None and lr is not None and len(steps):
-        there = predicted.times / lr
-        inside = (there > float(steps[0]) / PREDICTION_START_FACTOR) & (there <= float(steps[-1]) * 1.01)
-        curves = {"predicted, training": predicted.loss, "predicted, test": predicted.test_loss}
-        marks += [Line(name, there[inside], v[inside], "solid", i, predicted=True)
-                  for i, (name, v) in enumerate(curves.items()) if v is not None]  # fmt: skip
-        words = (
-            "Dots are measured, lines predicted for a network that keeps its initial features. Both use the probe "
-            "examples, a fixed sample of the training set."
-        )
-    time = ("seconds", run.seconds / max(float(run.steps[-1]), 1.0))
-    return Plot(
-        "Loss", tuple(marks), Axis("step", log=True, other_unit=time), Axis(run.loss_name, log=True), words, id="loss"
-    )
-
-
-def _plot_tracked(run: Run) -> list[Plot]:
-    """Plots how kernel and curvature change during training, if they were measured more than twice."""
-    rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
-    if len(rows) < 3:
-        return []
-
-    def line(name: str, key: str) -> Line:
-        return Line(name, [max(1, int(run.steps[i])) for i in rows], [run.watched[key][i] for i in rows])
-
-    axis = Axis("step", log=True)
-    words = (
-        "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns new features (feature learning)."
-    )
-    moved = line("change of the tangent kernel", "kernel drift")
-    drift = Line(moved.name, moved.x, [value if value > 0 else nan for value in moved.y])
-    kernel = Plot(
-        "Features during training",
-        (drift,),
-        axis,
-        Axis("relative change", log=True),
-        words,
-        id="features-during-training",
-    )
-    words = "How well the labels match the modes that the network learns fastest (alignment)."
-    marks = (line("alignment", "alignment"),)
-    fit = Plot(
-        "Fit to the labels during training", marks, axis, Axis("alignment"), words, id="alignment-during-training"
-    )
-    curved = line("sharpness", "sharpness")
-    positive = Line(curved.name, curved.x, [value if value > 0 else nan for value in curved.y])
-    way = as_gradient_descent(run.optimizer)
-    limit = () if way is None else (Reference("limit of this learning rate", 2 * (1 + way.momentum) / way.lr),)
-    above = "above the dashed line, plain gradient descent oscillates"
-    words = "The largest curvature of the loss (sharpness)" + (f": {above}." if limit else ".")
-    curvature = Plot(
-        "Curvature during training",
-        (positive, *limit),
-        axis,
-        Axis("sharpness", log=True),
-        words,
-        id="curvature-during-training",
-    )
-    changed = any(value == value for value in drift.y)  # NaN means a linear network, whose features cannot change.
-    return [kernel, fit, curvature] if changed else [fit, curvature]
