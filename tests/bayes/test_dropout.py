@@ -40,3 +40,11 @@ def test_mean_variance_and_error_are_those_of_the_masks_drawn(probabilities):
     assert_allclose(found.error, rows.std(0) / 6**0.5, rtol=1e-9)
     spread, apart = float(rows.var(0).mean().sqrt()), float((found.plain - rows.mean(0)).abs().mean())
     assert f"vary by {spread:.3g}" in found.verdict and f"by {apart:.3g}." in found.verdict
+
+
+def test_equal_passes_have_no_variance_whatever_rounding_does():
+    """Dropout with rate 1 leaves nothing: every pass gives the bias, and three times its mean square may round up."""
+    net = nn.Sequential(nn.Dropout(1.0), nn.Linear(6, 50)).double()
+    x = torch.randn(40, 6, generator=torch.Generator().manual_seed(0)).double()
+    found = dropout_predictive(net, x, draws=3)
+    assert float(found.variance.min()) >= 0.0 and float(found.variance.max()) < 1e-12

@@ -462,3 +462,14 @@ def test_draws_are_averaged_in_blocks_of_four_from_64_draws_on(n, block):
     assert float(found) == pytest.approx(slow_effective_size(x, block), rel=1e-6)
     both = effective_sample_size(torch.stack([torch.as_tensor(x), torch.ones(2, n).double()], 2))
     assert both.tolist() == pytest.approx([float(found), 0.0])
+
+
+def test_a_finding_about_chains_names_the_worst_r_hat_and_the_fewest_effective_draws():
+    g = torch.Generator().manual_seed(0)
+    values = torch.randn(2, 100, 3, generator=g).double()
+    values[1, :, 1] += 5  # the chains disagree about the second coordinate
+    values[:, :, 2] = values[:, :, 2].cumsum(1)
+    (found,) = PosteriorDraws(values, "by hand", 1.0, 0, 0, 0).findings
+    expected = [float(r_hat(values).max()), float(effective_sample_size(values).min())]
+    assert [value.value for value in found.evidence] == pytest.approx(expected)
+    assert expected[1] < 0.5 * float(effective_sample_size(values).max())

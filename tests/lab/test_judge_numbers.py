@@ -272,3 +272,8 @@ def test_the_case_that_is_closest_to_its_bound_is_reported():
     rows = [[1.0 + 0.01 * (-1) ** i, 90.0 + (-1) ** i] for i in range(10)]
     told = at_most()([0.0, 100.0], rows)
     assert [value.value for value in told.values] == pytest.approx([1.0, 0.0]) and told.verdict is Verdict.REFUTED
+
+
+def test_a_bound_is_drawn_with_what_it_bounds():
+    dots, told = bounded_by()([1.0, 5.0], [0.5, 4.0]).plot.marks
+    assert (dots.y, told.y) == ((0.5, 4.0), (1.0, 5.0)) and dots.name == "observed"
