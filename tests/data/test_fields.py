@@ -167,3 +167,12 @@ def test_the_default_runs_are_those_of_the_benchmarks():
         "reaction_diffusion": [64, 101, 5.0],
         "vorticity": [64, 61, 100.0, 3.0, 0],
     }
+
+
+def test_products_keep_the_lowest_two_thirds_of_the_waves_of_both_directions():
+    """-(v^2 / 2)_x of cos(k x) is k sin(2 k x) / 2: kept if 2 k is below two thirds of the largest wave number."""
+    x, w = fields._line(24, 2 * np.pi, 0.0)
+    for k, kept in ((3, True), (4, False)):  # of waves up to 12, those below 8 are kept
+        made = np.fft.ifft(fields._advection(w)(np.fft.fft(np.cos(k * x))))
+        assert_allclose(made.imag, 0, atol=1e-12)
+        assert_allclose(made.real, k * np.sin(2 * k * x) / 2 if kept else 0 * x, atol=1e-12)

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from gnomon.checks.network import loss_coverage
 from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.padding_index import padding_index_findings
@@ -152,3 +153,58 @@ def test_a_correlation_leaves_level_and_scale_free():
     assert loss_scale_findings(lambda f, y: correlation(f, y) + 0.1 * F.mse_loss(f, y), f, y) == ()
     assert loss_scale_findings(lambda f, y: y.sum(), f, y) == ()  # a constant loss is another problem
     assert loss_scale_findings(correlation, f[:7], y[:7]) == () and loss_scale_findings(correlation, f[:8], y[:8]) != ()
+
+
+def test_wrong_outputs_are_four_below_the_others_and_differ_slightly():
+    y = torch.tensor([0, 1, 1])
+    noise = 0.1 * drawn(3, 2)
+    expected = noise - 4 * torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    torch.testing.assert_close(loss_coverage._wrong_outputs(torch.zeros(3, 2), y), expected)
+    single = 0.1 * drawn(3, 1) + 4 * torch.tensor([[1.0], [-1.0], [-1.0]])  # class 0 wants a low output
+    torch.testing.assert_close(loss_coverage._wrong_outputs(torch.zeros(3, 1), y), single)
+
+
+def test_labels_that_begin_at_one_are_classes_and_negative_ones_are_not():
+    loss = nn.CrossEntropyLoss(ignore_index=2)
+    y = 1 + torch.arange(60) % 2
+    (found,) = loss_coverage_findings(loss, drawn(60, 3), y)
+    assert found.values["classes"] == "2" and found.values["plural"] == ""
+    assert loss_coverage_findings(nn.CrossEntropyLoss(ignore_index=-1), drawn(60, 3), y - 2) == ()
+
+
+def test_at_most_five_ignored_classes_are_named():
+    weight = torch.zeros(9)
+    weight[8] = 1.0
+    (found,) = loss_coverage_findings(nn.CrossEntropyLoss(weight=weight), drawn(90, 9), classes(90, 9))
+    assert found.values["classes"] == "0, 1, 2, 3, 4" and found.values["plural"] == "es"
+
+
+@pytest.mark.parametrize(("weight", "found"), [(3.9, False), (4.1, True)])
+def test_weights_must_quadruple_the_ratio_of_the_numbers(weight, found):
+    """Ten times as many labels of class 0, which has this weight: the ratio of the shares is ten times the weight."""
+    labels = (torch.arange(1100) % 11 == 0).long()
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([weight, 1.0]))
+    result = loss_coverage_findings(loss, drawn(60, 2), torch.arange(60) % 2, labels)
+    assert bool(result) is found
+    if found:
+        assert result[0].values["ratio"] == pytest.approx(41, rel=1e-4)
+        assert result[0].values["by_number"] == pytest.approx(10)
+
+
+def test_a_class_counts_by_its_mean_slope_and_not_by_its_number_in_the_batch():
+    y, labels = (torch.arange(60) % 12 == 0).long(), torch.arange(100) % 2
+    assert loss_coverage_findings(F.cross_entropy, drawn(60, 2), y, labels) == ()
+
+
+def test_one_of_three_classes_may_drown_and_one_class_alone_cannot():
+    weight = torch.tensor([1.0, 1.0, 50.0])
+    (found,) = loss_coverage_findings(nn.CrossEntropyLoss(weight=weight), drawn(60, 3), classes())
+    assert found.values["most"] == 2 and found.values["ratio"] == pytest.approx(50, rel=1e-4)
+    assert loss_coverage_findings(nn.CrossEntropyLoss(weight=weight), drawn(60, 3), torch.zeros(60).long()) == ()
+
+
+def test_a_class_without_slope_at_equal_outputs_is_not_compared():
+    def flat(f, y):
+        return torch.where(y == 1, f[:, 1].square(), -f[:, 0]).mean()
+
+    assert loss_coverage_findings(flat, drawn(60, 2), torch.arange(60) % 2) == ()

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from gnomon.checks.run import one_batch
 from gnomon.checks.run.initial_loss import initial_loss_findings
 from gnomon.checks.run.one_batch import OneBatch, fit_one_batch, one_batch_findings
 from gnomon.checks.run.schedule import schedule_findings
@@ -154,3 +155,55 @@ def test_a_schedule_must_reach_a_tenth_of_the_rate(top, found):
     rates = [top * (i + 1) / 10 for i in range(10)]
     assert bool(schedule_findings(rates, base=0.1)) is found
     assert schedule_findings(rates) == ()
+
+
+@pytest.mark.parametrize(("middle", "other"), [(1e-6, 0.5 * 1e3), (1e-10, 0.5 * 1e6), (0.5, 0.5 * 1e-2 / 0.5)])
+def test_the_rate_that_is_proposed_gives_usual_steps(middle, other):
+    """A ratio of 1e-3, at most a million times the rate; steps that are too large are brought to 1e-2."""
+    (found,) = update_ratio_findings({"a": middle, "b": middle}, lr=0.5)
+    assert found.values["other"] == pytest.approx(other) and found.values["ratio"] == middle
+
+
+def test_the_fitted_share_of_numbers_is_the_explained_variance():
+    """A network that hardly moves predicts 1 and 2: errors of 1, 3, 1, 3 and of 0, 2, 2, 0 around means 3 and 3."""
+    layer = nn.Linear(1, 2)
+    with torch.no_grad():
+        layer.weight.zero_()
+        layer.bias.copy_(torch.tensor([1.0, 2.0]))
+    y = torch.tensor([[2.0, 2.0], [4.0, 4.0], [2.0, 4.0], [4.0, 2.0]])
+    share = one_batch._fitted_share(layer, torch.ones(4, 1), y, Squared(), SGD(1e-9), lambda t: t)
+    assert share == pytest.approx(1 - (20 + 8) / 8, rel=1e-5)
+    right = torch.tensor([1, 1, 0, 1])
+    assert one_batch._fitted_share(layer, torch.ones(4, 1), right, CrossEntropy(), SGD(1e-9), lambda t: t) == 0.75
+    assert one_batch._fitted_share(layer, torch.ones(4, 1), 0 * y + 3, Squared(), SGD(1e-9), lambda t: t) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reached", "rates", "own", "best"),
+    [((0.9,), (), 0.9, 0.9), ((0.1, 0.85), (3e-3,), 0.1, 0.85), ((0.1, 0.5, 0.3), (3e-3, 3e-2), 0.1, 0.5)],
+)
+def test_adam_is_tried_at_two_rates_until_the_batch_is_fitted(reached, rates, own, best, monkeypatch):
+    tried, left = [], list(reached)
+
+    def fitted(module, x, y, loss, optimizer, targets):
+        tried.append(optimizer)
+        return left.pop(0)
+
+    monkeypatch.setattr(one_batch, "_fitted_share", fitted)
+    found = fit_one_batch(
+        nn.Linear(10, 3), drawn(40, 10), torch.arange(40) % 3, loss=CrossEntropy(), optimizer=SGD(1.0)
+    )
+    assert tried == [SGD(1.0), *(Adam(rate) for rate in rates)] and not left
+    assert (found.examples, found.steps, found.own, found.adam) == (8, 200, own, best)
+
+
+def test_a_batch_is_trained_for_two_hundred_steps_at_once(monkeypatch):
+    asked, original = {}, one_batch.train
+    monkeypatch.setattr(one_batch, "train", lambda *data, **known: asked.update(known) or original(*data, **known))
+    one_batch._fitted_share(nn.Linear(1, 1), drawn(8, 1), drawn(8, 1), Squared(), SGD(0.1), lambda t: t)
+    assert (asked["steps"], asked["batch"], asked["record"]) == (200, 8, [0, 200])
+
+
+def test_shares_below_zero_are_shown_as_zero():
+    (found,) = one_batch_findings(OneBatch(8, 200, -0.5, -0.2))
+    assert (found.values["own"], found.values["adam"]) == (0.0, 0.0)

@@ -59,7 +59,8 @@ def padding_index_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     found = []
     for name, tokens in given.items():
         token = layers[name].padding_idx
-        inside, positions = _inside(tokens.eq(-1 if token is None else token))
+        assert token is not None
+        inside, positions = _inside(tokens.eq(token))
         if positions >= MIN_POSITIONS and inside > MIN_INSIDE:
             values = {"token": token, "inside": inside, "positions": positions}
             found.append(Finding(kinds.PADDING_INDEX, name, values, (Value("share inside", inside),), 0.0))
