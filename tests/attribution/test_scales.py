@@ -5,11 +5,13 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.attribution import receptive, shortcut
 from gnomon.attribution.cues import analogy_score
 from gnomon.attribution.information import BottleneckCurve
 from gnomon.attribution.maps import cam
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.probes import RELATIVE_RIDGE, _probe
+from gnomon.attribution.tiles import tile_maps
 
 
 @pytest.mark.parametrize("bias", [-50.0, 50.0])
@@ -74,3 +76,32 @@ def test_the_critical_parameter_is_the_first_that_keeps_information():
 def test_words_without_a_vector_are_no_answer():
     table = torch.tensor([[0.0, 1.0], [1.0, 1.0], [0.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
     assert analogy_score(table, [(0, 1, 2, 3)]) == 1.0 and analogy_score(3 * table, [(0, 1, 2, 4)]) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_extent_of_a_line_counts_gradients_of_both_signs(seed):
+    torch.manual_seed(seed)
+    layer = nn.Conv1d(3, 2, 5, bias=False).double()
+    x = torch.randn(2, 3, 11, dtype=torch.float64, requires_grad=True)
+    extent, spread = receptive._extent(layer(x), x)
+    assert extent == 5 and 0 < spread < 5
+
+
+def test_maps_of_some_examples_are_drawn_over_their_images():
+    maps, images = torch.rand(3, 2, 2), torch.rand(3, 1, 4, 4)
+    assert len(tile_maps(maps, images, 2).under) == 4 and len(tile_maps(maps, images, 3).under) == 4
+    assert tile_maps(maps, images[:1], 2).under == ()
+
+
+def test_features_that_the_network_uses_are_tried_although_they_do_not_separate_the_classes():
+    """Of thirty features the network reads one, whose law is the same for both classes; ten others separate them."""
+    g = torch.Generator().manual_seed(0)
+    x, y = torch.randn(200, 30, generator=g), torch.arange(200) % 2
+    x[:, :10] += 3 * y[:, None]
+    net = nn.Linear(30, 2)
+    with torch.no_grad():
+        net.weight.copy_(1e-4 * torch.arange(60.0).reshape(2, 30))
+        net.weight[:, 17] = torch.tensor([1.0, -1.0])
+    pairs = shortcut._Pairs.of(net, x, y, 0)
+    tried = [trial.name for trial in shortcut._features(net, pairs, tuple(f"x{i}" for i in range(30)))]
+    assert "x17" in tried and len(set(tried)) == len(tried) >= 15

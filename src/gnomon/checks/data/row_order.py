@@ -68,7 +68,7 @@ def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[
         labels = [names[j] if names else f"column {j}" for j in range(table.shape[1])]
         drifting += [(labels[j], _correlation(table[:, j])) for j in range(table.shape[1])]
     drifting = [
-        (name, rho) for name, rho in drifting if abs(rho) > MIN_DRIFT_CORRELATION and abs(rho) * sqrt(n) > MIN_Z
+        (name, rho) for name, rho in drifting if abs(rho) > MIN_DRIFT_CORRELATION and abs(rho) * sqrt(n - 1) > MIN_Z
     ]
     if not drifting:
         return ()
