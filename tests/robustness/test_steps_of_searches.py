@@ -194,3 +194,12 @@ def test_with_two_classes_the_loss_without_scale_is_minus_the_margin():
     assert loss.tolist() == [-2.0, 1.5] and slope.tolist() == [[-1.0, 1.0], [-1.0, 1.0]]
     three = dlr_loss(torch.tensor([[5.0, 1.0, 3.0], [5.0, 1.0, 3.0]]), torch.tensor([0, 1]))
     assert three.tolist() == [-0.5, 1.0]  # - (5 - 3) / (5 - 1) and - (1 - 5) / (5 - 1)
+
+
+@pytest.mark.parametrize(("signs", "drawn"), [(29, 9), (30, 10), (3, 2), (1000, 50)])
+def test_the_signs_of_all_points_fit_into_their_limit(signs, drawn, monkeypatch):
+    """Three units: ten points have thirty signs; two points are drawn in any case."""
+    ball = import_module("gnomon.robustness.regions.ball")
+    monkeypatch.setattr(ball, "MAX_SIGNS", signs)
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    assert ball.patterns_in_ball(net, torch.zeros(2), 1.0, draws=50).draws == drawn
