@@ -202,4 +202,4 @@ def test_the_signs_of_all_points_fit_into_their_limit(signs, drawn, monkeypatch)
     ball = import_module("gnomon.robustness.regions.ball")
     monkeypatch.setattr(ball, "MAX_SIGNS", signs)
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
-    assert ball.patterns_in_ball(net, torch.zeros(2), 1.0, draws=50).draws == drawn
+    assert ball.patterns_in_ball(net, torch.zeros(2), 1.0, draws=50).points == drawn
