@@ -18,11 +18,12 @@ from gnomon.atlas.claims.generative import (
 )
 from gnomon.data import fields, mixture
 from gnomon.discovery import FiniteDifferences, Library, PointwiseForm, discover
-from gnomon.generative import ContinuousFlow, Diffusion, fit, score_error
+from gnomon.generative import GAN, VAE, Autoencoder, ContinuousFlow, Diffusion, Flow, fit, score_error
 from gnomon.generative import style_transfer as transfer_style
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.planar import PlanarTransform
 from gnomon.generative.instruments.gradients import gradient_estimators
+from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
 
 
@@ -178,3 +179,26 @@ def test_pointwise_derivatives_find_coefficients_of_clean_data_and_lose_them_in_
         errors[name] = np.mean([abs(got.coefficient(t) - c) / abs(c) for t, c in law.items()])
     assert errors["kdv"] <= 0.02 and errors["burgers"] <= 0.005
     assert 10 ** pde_find_noise_sensitivity.measure(0.01, 1, 0, form)["kuramoto"][0] >= 0.2
+
+
+def test_likelihoods_are_exact_bounded_or_absent_and_ordered():
+    """generative-model-taxonomy: bound <= log-likelihood <= minus the entropy of the data, on average; a GAN has none."""
+    kinds = {Flow: "exact", ContinuousFlow: "exact", VAE: "lower bound", Diffusion: "lower bound"}
+    assert all(kind.likelihood == word for kind, word in kinds.items())
+    assert GAN.likelihood == Autoencoder.likelihood == "none"
+    torch.manual_seed(0)
+    p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
+    x = p.sample(4000, seed=0).float()
+    highest = p.log_prob(x).float()
+    flow = Flow([PlanarTransform(2) for _ in range(3)], shape=(2,))
+    vae = VAE(nn.Linear(2, 2), nn.Linear(1, 2), latent=1, shape=(2,), observation=GaussianObservation(0.5))
+    with torch.no_grad():
+        law = torch.distributions.MultivariateNormal(
+            vae.decoder.bias, vae.decoder.weight @ vae.decoder.weight.T + 0.25 * torch.eye(2)
+        )
+        exact, bounds = law.log_prob(x), [vae.bound(x, draws).mean() for draws in (1, 300)]
+        for found in (flow.log_prob(x), exact):
+            gap = highest - found
+            assert float(gap.mean()) > 3 * float(gap.std()) / 4000**0.5
+        assert float(bounds[0]) < float(bounds[1]) <= float(exact.mean()) + 0.01
+        assert float(exact.mean() - bounds[1]) < 0.05 < float(exact.mean() - bounds[0])
