@@ -51,10 +51,9 @@ processor time. *Speed* is the number of training steps in a second of processor
 CHANGED = """\
 **What the first run found, and what was changed after it**, each with a test on a small network of the same structure:
 
-- `point-net`: the running statistics of batch norm lag behind the weights, which still move fast after six epochs. This
-  was a problem, although 32 batches without steps make it disappear. It is a warning now.
+- `point-net`: the running statistics of batch norm lag behind the weights, which still move fast after six epochs. gnomon called the outdated statistics a problem, although they disappear after 32 batches without training steps. gnomon now calls them a warning.
 - `neural-ode`: after training, the adaptive solver takes other steps for other batches, so a kernel between examples is
-  not defined. The section failed; it is skipped with this reason now.
+  not defined. The section about the tangent kernel failed with an error. gnomon now skips this section and gives the reason.
 
 """
 
@@ -72,7 +71,7 @@ INSTRUMENTS = """\
 ## Single instruments
 
 Each instrument gets the model and four examples. The reference is autograd, a plain loop, or a closed form for the last
-layer, in `evaluation/public_models/references.py`; the error is relative. The VAE samples at each call. For comparison,
+layer, in `evaluation/public_models/references.py`; the error is relative. Each call of the VAE draws new random numbers. For comparison,
 gnomon and the reference use the same draw of noise for all examples, and `laplace` and `predict` use the squared error
 of the reconstructions. `laplace` computes only the diagonal for GPT-2, the UNet and the VAE, whose last layers have
 many outputs; for these models `predict` gets fewer tokens or examples, and for the UNet `sharpness` gets smaller images.
@@ -86,8 +85,7 @@ many outputs; for these models `predict` gets fewer tokens or examples, and for 
 ATTENTION = """\
 ## Attention of transformers
 
-`gnomon.sequences` observes the operations of torch, so these calls take the models of Hugging Face and others with the
-batch that their users have. If a model can return its own attention (`output_attentions=True`), the maps are equal
+`gnomon.sequences` observes the operations of torch. Its functions therefore take models of Hugging Face and other libraries, with batches in their usual form. If a model can return its own attention (`output_attentions=True`), the maps are equal
 to it, exactly.
 
 | model | attention maps, alignment, head ablation | causality | memory |
