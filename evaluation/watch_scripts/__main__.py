@@ -4,6 +4,7 @@
     python -m evaluation.watch_scripts ... --repeat 3                                        best of three, interleaved
     python -m evaluation.watch_scripts ... --short                                           with few steps
     python -m evaluation.watch_scripts ... --mistakes                                        the planted mistakes
+    python -m evaluation.watch_scripts ... --further                                         the second list of them
     python -m evaluation.watch_scripts ... --only vae --json results.jsonl                   one script
 
 FOLDER has checkouts of pytorch/examples (as ``examples``), nanoGPT, makemore and minGPT.
@@ -15,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from evaluation.watch_scripts.further_mistakes import FURTHER_MISTAKES
 from evaluation.watch_scripts.mistakes import MISTAKES, Mistake
 from evaluation.watch_scripts.run import Run, prepare, run
 from evaluation.watch_scripts.scripts import MNIST_SIZE, SCRIPTS, SHORT, Script
@@ -27,15 +29,17 @@ def main() -> None:
     parser.add_argument("--mnist", type=Path, required=True)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--mistakes", action="store_true")
+    parser.add_argument("--further", action="store_true", help="the second list of planted mistakes")
     parser.add_argument("--short", action="store_true", help="the sizes of the runs with a planted mistake")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    cases: list[Any] = [*(MISTAKES if options.mistakes else SCRIPTS)]
+    planted = FURTHER_MISTAKES if options.further else MISTAKES
+    cases: list[Any] = [*(planted if options.mistakes or options.further else SCRIPTS)]
     for case in cases:
         if options.only and case.id not in options.only.split(","):
             continue
-        row = _mistake(case, options) if options.mistakes else _script(case, options)
+        row = _mistake(case, options) if isinstance(case, Mistake) else _script(case, options)
         print(json.dumps(row), flush=True)
         if options.json is not None:
             with options.json.open("a", encoding="utf-8") as file:
@@ -71,7 +75,7 @@ def _mistake(mistake: Mistake, options: Any) -> dict[str, Any]:
     script = next(one for one in SCRIPTS if one.id == mistake.script)
     with tempfile.TemporaryDirectory() as place:
         folder = prepare(script, options.checkouts, Path(place), mistake)
-        result = run(script, folder, options.mnist, watched=True, arguments=SHORT[script.id], train=MNIST_SIZE)
+        result = run(script, folder, options.mnist, watched=True, arguments=SHORT.get(script.id, ()), train=MNIST_SIZE)
     found = _findings(result)
     named = any(kind in mistake.kinds for _, kind, _ in found)
     row = {"mistake": mistake.id, "script": script.id, "named": named, "code": result.code, "findings": found}

@@ -1,6 +1,9 @@
 """``gnomon watch``: runs a training script unchanged and reports mistakes of its loop."""
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +13,7 @@ from gnomon.core.errors import out_of_range
 
 if TYPE_CHECKING:
     from gnomon.examination import Examination
+    from gnomon.examination.script.launch import ScriptEnding
 
 
 class ScriptEnded(BaseException):
@@ -26,6 +30,26 @@ class ScriptEnded(BaseException):
         from gnomon.examination.script.session import exit_like_script
 
         exit_like_script(self.ending)
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Context manager without automatic garbage collection, because each full collection of the objects of torch takes
+    0.1 s.
+
+    >>> with no_garbage_collection():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def watch(
@@ -46,9 +70,9 @@ def watch(
     ] = 0.03,
 ) -> None:
     """Run a training script unchanged, observe its loop, and report its mistakes. Options come before SCRIPT."""
-    import json
-
-    from gnomon.examination.script.session import ScriptTerminated, WatchSession
+    with no_garbage_collection():
+        from gnomon.examination.script.session import WatchSession
+        from gnomon.examination.script.termination import ScriptTerminated
 
     if not 0 < overhead <= 1:
         raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
@@ -57,23 +81,36 @@ def watch(
     sys.excepthook = sys.__excepthook__
     place = out.absolute()  # An absolute path, because the script may change the working directory.
     session = WatchSession(script, arguments or (), module, overhead)
-    ending = session.run()
+
+    def finish(ending: "ScriptEnding") -> "Examination | None":
+        with no_garbage_collection():
+            result = session.report(ending, command)
+            if result is not None:
+                _present(result, place, as_json=as_json)
+        return result
+
+    ending = session.run(when_blocked=finish)
     error = ending.exception
     if error is not None and not isinstance(error, SystemExit | ScriptTerminated):
         sys.excepthook(type(error), error, error.__traceback__)
-    result = session.report(ending, command)
-    if result is not None:
-        if as_json:
-            print(json.dumps(result.to_dict(), allow_nan=False), flush=True)
-        else:
-            _show(result)
-        result.save(place)
-        if not as_json:
-            print(f"Report: {place}", file=sys.stderr)
+    result = finish(ending)
     if error is not None:
         raise ScriptEnded(ending)
     if strict and result is not None and result.problems:
         raise typer.Exit(1)
+
+
+def _present(result: "Examination", place: Path, *, as_json: bool) -> None:
+    """Prints the findings, in words or as JSON, and writes the HTML report."""
+    if as_json:
+        import json
+
+        print(json.dumps(result.to_dict(), allow_nan=False), flush=True)
+    else:
+        _show(result)
+    result.save(place)
+    if not as_json:
+        print(f"Report: {place}", file=sys.stderr)
 
 
 def _show(result: "Examination") -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gnomon.core.errors import InputError
+from gnomon.examination.script.termination import ScriptTerminated
 
 __all__ = ["ScriptEnding", "check_script", "run_script"]
 
@@ -41,6 +42,8 @@ class ScriptEnding:
             return "the script was interrupted"
         if isinstance(error, SystemExit):
             return f"the script called sys.exit({error.code!r})"
+        if isinstance(error, ScriptTerminated):
+            return "a signal terminated the script"
         first = (str(error).splitlines() or [""])[0]
         return f"the script raised {type(error).__name__}: {first}"[:200]
 

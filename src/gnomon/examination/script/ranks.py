@@ -59,7 +59,9 @@ class ProcessRanks:
         (self.folder / f"{self.local}.pid").write_text(str(os.getpid()), encoding="utf-8")
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Writes what this process recorded to a file, completely or not at all."""
+        """Writes what this process recorded to a file, completely or not at all; not if process 0 has ended already."""
+        if not self.folder.exists():
+            return
         path = self.folder / f"{self.local}.json"
         part = path.with_suffix(".part")
         part.write_text(json.dumps(record), encoding="utf-8")

@@ -7,13 +7,10 @@
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from gnomon.examination.script.install import record_training_loop
@@ -21,18 +18,15 @@ from gnomon.examination.script.launch import ScriptEnding, check_script, run_scr
 from gnomon.examination.script.ranks import ProcessRanks, compare_ranks, findings_to_plain_values
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import some_weights
+from gnomon.examination.script.termination import ScriptTerminated, TerminationWatch
 
 if TYPE_CHECKING:
     from gnomon.examination.record import Examination
 
-__all__ = ["ScriptTerminated", "WatchSession", "exit_like_script"]
+__all__ = ["WatchSession", "exit_like_script"]
 
-WAIT_AFTER_TERMINATION = 2.0
-"""Seconds that process 0 waits for others after the signal to terminate."""
-
-
-class ScriptTerminated(BaseException):
-    """Exception raised in the script on a termination signal, so that the report is still written."""
+WAIT_AFTER_FAILURE = 2.0
+"""Seconds that process 0 waits for others if its own script failed: they may be blocked, waiting for process 0."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,11 +48,15 @@ class WatchSession:
         self.recorder = LoopRecorder(self.overhead)
         self.ranks = ProcessRanks.of_environment(os.environ)
 
-    def run(self) -> ScriptEnding:
-        """Runs the user's script until it ends, fails or exits."""
+    def run(self, when_blocked: Callable[[ScriptEnding], object] = lambda ending: None) -> ScriptEnding:
+        """Runs the user's script until it ends, fails or exits.
+
+        ``when_blocked`` is called from another thread if a signal terminates the process while the script is blocked.
+        """
         if self.ranks is not None:
             self.ranks.begin()
-        with raising_on_termination(), record_training_loop(self.recorder):
+        termination = TerminationWatch(lambda: when_blocked(ScriptEnding(ScriptTerminated())))
+        with termination.active(), record_training_loop(self.recorder):
             return run_script(self.script, self.arguments, module=self.module)
 
     def report(self, ending: ScriptEnding, command: str = "") -> "Examination | None":
@@ -77,22 +75,24 @@ class WatchSession:
         alone = watch_report(name, facts, **made)
         if self.ranks is None:
             return alone
-        own = self._record(findings_to_plain_values(alone.findings))
+        own = self._record(findings_to_plain_values(alone.findings), ending)
         if self.ranks.local:
             self.ranks.write(own)
             return None
-        limit = {"seconds": WAIT_AFTER_TERMINATION} if isinstance(ending.exception, ScriptTerminated) else {}
-        others, lost = self.ranks.gather(**limit)
-        found = compare_ranks(own, others, lost)
+        others, lost = self.ranks.gather() if ending.is_complete else self.ranks.gather(WAIT_AFTER_FAILURE)
+        found = compare_ranks(own, others, lost if ending.is_complete else ())
+        made["ending"] = "; ".join([ending.words, *(one["ending"] for one in others if one["ending"])])
         return watch_report(name, facts, **made, processes=found, ranks=self.ranks.count)
 
-    def _record(self, findings: list[list[Any]]) -> dict[str, Any]:
+    def _record(self, findings: list[list[Any]], ending: ScriptEnding) -> dict[str, Any]:
         """Collects what this process shares with the other processes of a run: first inputs, a hash of weights, steps,
-        findings.
+        findings, and how the script failed.
         """
+        failure = "" if ending.is_complete or self.ranks is None else f"in process {self.ranks.rank} {ending.words}"
         inputs = [list(numbers) for numbers in self.recorder.batches.first_inputs]
         return {
             "inputs": inputs, "weights": self._weights(), "steps": self.recorder.steps, "findings": findings,
+            "ending": failure,
         }  # fmt: skip
 
     def _weights(self) -> str:
@@ -104,26 +104,6 @@ class WatchSession:
         if sharded or not living or any(type(p).__name__ == "DTensor" for p in living):
             return ""
         return sha256(repr([some_weights(p) for p in living]).encode()).hexdigest()
-
-
-@contextmanager
-def raising_on_termination() -> Iterator[None]:
-    """Context manager that raises `ScriptTerminated` on a termination signal, unless the script has its own handler."""
-    usual = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not usual or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise ScriptTerminated
-
-    signal.signal(signal.SIGTERM, handle)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGTERM) is handle:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def exit_like_script(ending: ScriptEnding) -> None:
