@@ -149,3 +149,11 @@ def test_the_caption_of_a_confusion_matrix_names_a_mistake_only_if_one_is_most_f
     assert tied == "6 of 17 examples are off the diagonal, so they are wrong."
     assert first.endswith("; most often a is taken for b (4 times).")
     assert constant.endswith("so they are wrong: the network always answers b.")
+
+
+def test_two_different_targets_are_enough_for_a_plot_of_predictions():
+    f = torch.tensor([[0.5], [2.0], [3.0]])
+    assert len(prediction_plots(f[:2], torch.tensor([[1.0], [2.0]]), "test")) == 2
+    assert prediction_plots(f[:1], torch.tensor([[1.0]]), "test") == ()
+    assert prediction_plots(f, torch.ones(3, 1), "test") == ()
+    assert len(prediction_plots(f, torch.tensor([[3.0], [2.0], [1.0]]), "test")) == 2

@@ -136,3 +136,14 @@ def test_the_last_normalization_is_removed():
     assert isinstance(made[1][1], nn.Identity) and isinstance(made[0], nn.LayerNorm)
     assert change.words == "the last BatchNorm1d removed"
     assert design.remove_normalization(trial_of(nn.Linear(2, 3)), None, CLASSES) == ()
+
+
+def test_the_twelve_examples_with_the_largest_loss_are_shown():
+    x = torch.arange(28).reshape(14, 2) % 4
+    reads = build_subject(nn.Embedding(4, 4), (x, x), None, seed=0)
+    loss = PositionCrossEntropy(classes=4, positions=2)
+    f = torch.zeros(14, 2, 4)
+    for i in range(14):  # the higher the number, the surer of the right answer
+        f[i, [0, 1], x[i]] = float(i)
+    error, shown, _ = show_worst_positions(reads, loss, f.reshape(14, 8), Examples(x, x), torch.arange(14), "test")
+    assert [example.number for example in shown] == list(range(12)) and bool((error.diff() < 0).all())

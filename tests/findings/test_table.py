@@ -138,3 +138,12 @@ def test_a_word_that_is_no_kind_and_no_level_is_refused(word):
     with pytest.raises(InputError, match="no finding is called"):
         check_finding_kinds([word])
     assert check_finding_kinds(["problem", "overfit"]) == ("problem", "overfit")
+
+
+def test_an_unknown_kind_names_three_similar_ones_or_the_levels():
+    with pytest.raises(InputError) as error:
+        check_finding_kinds(["dead-unit"])
+    similar = str(error.value).split("Write for instance ")[1].split(".")[0].split(" or ")
+    assert len(similar) == 3 and similar[0] == "dead-units" and set(similar) <= set(KINDS)
+    with pytest.raises(InputError, match="Write for instance problem or warning"):
+        check_finding_kinds(["qqqqqq"])
