@@ -7,9 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gnomon.adapter.model_loss import computes_binary_loss
+from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.core.inputs.source import source
+from gnomon.core.machine.clock import FakeClock
+from gnomon.examination import examine
+from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import build_subject
 
 N, T, K = 8, 5, 9
@@ -111,3 +114,50 @@ def test_batches_are_contiguous_as_those_of_a_loader():
     assert Viewing()(**examples.x).logits.shape == (3, T, K)
     image = torch.zeros(4, 3, 5, 5).contiguous(memory_format=torch.channels_last)
     assert source((image, torch.zeros(4))).first(2).x.is_contiguous(memory_format=torch.channels_last)
+
+
+class TwoTowers(nn.Module):
+    """As CLIP: a table of scores (n, n) of all pairs of a batch, and the loss that tells the true pairs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.left, self.right = nn.Linear(4, 6), nn.Linear(3, 6)
+
+    def forward(self, images: Tensor, texts: Tensor) -> SimpleNamespace:
+        scores = self.left(images) @ self.right(texts).T
+        return SimpleNamespace(loss=F.cross_entropy(scores, torch.arange(len(scores))), logits_per_image=scores)
+
+
+class TwoTowersInATuple(TwoTowers):
+    def forward(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+        found = super().forward(images, texts)
+        return found.loss, found.logits_per_image
+
+
+def test_a_table_of_all_pairs_of_a_batch_becomes_the_score_of_each_own_pair():
+    """Batches of different sizes have tables of different widths, which training and checks cannot join."""
+    draw = torch.Generator().manual_seed(0)
+    x = {"images": torch.randn(30, 4, generator=draw), "texts": torch.randn(30, 3, generator=draw)}
+    net = TwoTowersInATuple()
+    found = examine(
+        net, x, x, fit=True, epochs=2, batch=8, budget=60, clock=FakeClock(0.0),
+        examination_steps=[s for s in STEPS if s.key in ("architecture", "data", "wiring", "training")],
+    )  # fmt: skip
+    assert not [section.answer for section in found.sections if section.state == "failed"]
+    subject = build_subject(net, x, None, seed=0)
+    few = subject.examples(subject.train.first(5))
+    rows = subject.module.eval()(**few.x)["logits"]
+    first = {name: t[:5] for name, t in x.items()}
+    assert torch.equal(rows, net(**first)[1].diagonal()[:, None])
+    assert subject.loss_of(subject.module(**few.x), few.y).item() == pytest.approx(net(**first)[0].item())
+
+
+def test_as_many_classes_as_examples_are_no_table_of_pairs():
+    class Square(TwoTowersInATuple):
+        def forward(self, images: Tensor, texts: Tensor) -> tuple[Tensor, Tensor]:
+            return super().forward(images, texts)[0], self.left(images)[:, :2]
+
+    x = {"images": torch.randn(2, 4), "texts": torch.randn(2, 3)}
+    found = adapt_model_loss(Square(), {name: torch.cat((t, t)) for name, t in x.items()})
+    assert found is not None and found[0].eval()(**x)["logits"].shape == (2, 2)

@@ -53,8 +53,14 @@ class LossView(ModuleView):
     """Wraps a module that computes its own loss: returns a dict with the predictions ("logits") and the loss.
 
     A module that returns nothing but its loss has no predictions. Then they are the losses of single examples in eval
-    mode, and the loss of the batch for each example in train mode, which takes one pass.
+    mode, and the loss of the batch for each example in train mode, which takes one pass. With ``pairs`` the predictions
+    are a table (n, n) that compares all pairs of a batch, as CLIP returns; of these only the diagonal, the score of
+    each example's own pair, does not depend on the other examples.
     """
+
+    def __init__(self, module: nn.Module, *, pairs: bool = False) -> None:
+        super().__init__(module)
+        self.pairs = pairs
 
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """Runs a module that computes its own loss; returns its predictions with one row per example, and its mean
@@ -68,6 +74,8 @@ class LossView(ModuleView):
             raise InputError(problem, accepted="a loss", fix="Return the loss in eval mode as well")
         n = count(x)
         rows = None if isinstance(returned, Tensor) else _predictions(returned, n)
+        if rows is not None and self.pairs:
+            rows = rows.diagonal().unsqueeze(1)
         if rows is None and self.training:
             rows = loss.expand(n, 1)
         if rows is None:
@@ -109,7 +117,18 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
     if find_loss(returned) is None:
         return None
     found = [None if part is None else _pair(source(part).whole(), module) for part in data]
-    return with_model_loss(module), *found
+    return LossView(module, pairs=_compares_pairs(module, data[0])), *found
+
+
+def _compares_pairs(module: nn.Module, data: Any) -> bool:
+    """Returns whether n examples give predictions of shape (n, n), for 2 and for 3 examples."""
+    for n in (2, 3):
+        first = source(data).first(n)
+        with preserve(module, grad=False, seed=0):
+            rows = _predictions(run(module, to_module(_with_all(first, module), module)), len(first))
+        if rows is None or tuple(rows.shape) != (n, n):
+            return False
+    return True
 
 
 def with_model_loss(module: nn.Module) -> nn.Module:
@@ -173,7 +192,7 @@ def _predictions(returned: Any, n: int) -> Tensor | None:
         found = output_tensor(returned)
     except InputError:
         return None
-    return found if len(found) == n else None
+    return found if found.dim() and len(found) == n else None
 
 
 def _is_number(value: Any) -> bool:
