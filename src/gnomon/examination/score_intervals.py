@@ -73,7 +73,8 @@ def perplexity_interval(losses: Float[Tensor, " n"], counts: Tensor) -> Interval
         return None
     mean, error = _ratio(losses, counts)
     half = student_quantile(len(losses) - 1, confidence=CONFIDENCE) * error
-    return Interval(*(exp(min(end, MAX_LOG_PERPLEXITY)) for end in (mean - half, mean + half)), CONFIDENCE)
+    low, high = (exp(min(end, MAX_LOG_PERPLEXITY)) for end in (mean - half, mean + half))
+    return Interval(low, high, CONFIDENCE)
 
 
 def share_interval(right: Tensor, counts: Tensor) -> Interval | None:

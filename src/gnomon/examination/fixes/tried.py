@@ -135,8 +135,8 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
     if proven is not None:
         words = proven.words if proven.words.startswith("without ") else f"with {proven.words}"
         return f"Train {words}." if several or proven.fix in CHOSEN_BY_TRIAL else finding.fix
-    words = [one.words for one in own]
-    tried = ", ".join(words[:MAX_LISTED]) + (f" and {len(words) - MAX_LISTED} more" if len(words) > MAX_LISTED else "")
+    names = [one.words for one in own]
+    tried = ", ".join(names[:MAX_LISTED]) + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
     return f"{finding.fix} Tried without a clear gain: {tried}." if tried else finding.fix
 
 
