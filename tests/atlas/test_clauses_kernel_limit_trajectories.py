@@ -92,6 +92,55 @@ def test_a_wide_network_at_the_end_of_training_is_regression_with_the_limiting_k
     assert np.mean(errors) <= 0.05
 
 
+def test_training_is_linear_long_before_the_characteristic_time_and_not_after_it():
+    """characteristic-time-tc: at alpha sqrt(m) = 0.1 the kernel is still after 0.01 alpha sqrt(m), O(1) off after 3 of them."""
+    draw = torch.Generator().manual_seed(0)
+    x, y = torch.randn(20, 5, generator=draw).double(), torch.randn(20, generator=draw).double().sign()
+    x, m = x / x.norm(dim=1, keepdim=True), 200
+    net, alpha = Wide(m, 5, 0), 0.1 / m**0.5
+    start, changes, t, step = net.kernel(x), [], 0.0, 0.002
+    for target in (0.01 * 0.1, 3 * 0.1):
+        while t < target - 1e-12:  # the flow of |alpha f - y|^2 / (2 n alpha^2)
+            rate = min(step / 2, target - t) * 1.0
+            net.step(x, y / alpha, rate / len(x))
+            t += rate
+        changes.append(float((net.kernel(x) - start).norm() / start.norm()))
+    assert changes[0] <= 0.05 and changes[1] >= 0.5
+
+
+@pytest.mark.parametrize("hidden", [1, 2, 3])
+def test_kernels_of_deep_networks_are_within_two_percent_of_the_recursion(hidden):
+    """ntk-deep-recursion: sum_j S_j S'_(j+1) ... S'_J, against gradients of networks of width 1024, over five draws."""
+    u = torch.tensor([[1.0, 0.0, 0.0], [-0.3, 0.8, 0.5]]).double()
+    s, terms = u @ u.T / 3, []
+    for _ in range(hidden):
+        size = s.diagonal().sqrt().outer(s.diagonal().sqrt())
+        angle = (s / size).clamp(-1, 1).arccos()
+        slope = (torch.pi - angle) / (2 * torch.pi)  # E relu'(a) relu'(b)
+        terms = [slope * term for term in [*terms, s]]
+        s = size * (angle.sin() + (torch.pi - angle) * angle.cos()) / (2 * torch.pi)  # E relu(a) relu(b)
+    theory, draw, found = sum(terms) + s, torch.Generator().manual_seed(hidden), []
+    for _ in range(5):
+        h, layers, states, gates = u, [], [u], []
+        for _ in range(hidden):
+            layers.append(torch.randn(1024, h.shape[1], generator=draw).double())
+            z = h @ layers[-1].T / h.shape[1] ** 0.5
+            h = z.relu()
+            states.append(h)
+            gates.append((z > 0).double())
+        g = torch.randn(1, 1024, generator=draw).double() / 32  # df / dh of the last hidden layer
+        kernel = h @ h.T / 1024
+        g = g.expand(2, -1)
+        for layer, state, gate in zip(layers[::-1], states[-2::-1], gates[::-1], strict=True):
+            g = g * gate
+            kernel = kernel + (g @ g.T) * (state @ state.T) / state.shape[1]
+            g = g @ layer / state.shape[1] ** 0.5
+        found.append(kernel)
+    scale = theory.diagonal().sqrt().outer(theory.diagonal().sqrt())
+    assert float(((sum(found) / 5 - theory) / scale).abs().max()) <= 0.1  # the diagonal varies by 8 % from draw to draw
+    assert float(((sum(found) / 5 - theory) / scale)[0, 1].abs()) <= 0.02
+
+
 def test_paired_units_make_the_outputs_part_by_the_square_of_the_scale():
     """lazy-dynamics-theorem: |alpha f - alpha f_lin| falls as alpha^-2 from paired units, as alpha^-1 from centered ones."""
     scales, slopes = (16.0, 32.0, 64.0, 128.0), []

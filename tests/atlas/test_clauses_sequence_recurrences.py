@@ -188,3 +188,17 @@ def test_positions_turn_by_one_rotation_and_unpaired_frequencies_do_not():
     products = paired @ paired.T
     assert np.abs(np.diagonal(products, 5) - products[0, 5]).max() < 1e-10
     assert np.ptp(np.diagonal(unpaired @ unpaired.T, 5)) > 1e-2
+
+
+@torch.no_grad()
+def test_positions_break_the_equivariance_of_attention():
+    """attention-permutation-equivariance: |f(P X) - P f(X)| / |f(X)| <= 1e-6 without positions, > 1e-2 with them."""
+    torch.manual_seed(0)
+    layer, x, order = (
+        nn.MultiheadAttention(16, 2, batch_first=True).double(),
+        torch.randn(1, 9, 16).double(),
+        torch.randperm(9),
+    )
+    for shift, low, high in ((0.0, 0, 1e-6), (1.0, 1e-2, np.inf)):
+        f = lambda z, shift=shift: layer(*[z + shift * sinusoidal_positions(9, 16).double()] * 3)[0]  # noqa: E731
+        assert low <= float((f(x[:, order]) - f(x)[:, order]).norm() / f(x).norm()) <= high
