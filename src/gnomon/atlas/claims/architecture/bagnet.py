@@ -52,7 +52,7 @@ CLAIM = Claim(
     question="What does a network that looks at image patches one by one compute?",
     equation=r"f(x) = \frac1P \sum_p g(\mathrm{patch}_p)",
     axes=("logit, for two images and their shifted copies", "logit"),
-    source=Source("theorem", "brendel2019approximating"),
+    source=Source("definition", "brendel2019approximating"),
     premises=(Premise("each patch is processed without its position"),),
     parameters={"patch": 2, "side": 8},
     covers=("bagnet-evidence-map",),

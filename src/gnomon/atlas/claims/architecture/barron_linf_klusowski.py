@@ -1,9 +1,9 @@
-"""m ReLU units, one drawn from each cell of parameter space, approximate a function with an error m^(-1/2 - 1/d).
+"""m ReLU units of two inputs, one drawn from each cell of parameter space, approximate with an error of order 1 / m.
 
     f = nu mean over P of a(w, b)(w.x - b)_+,    sup |f - f_m| <= c nu sqrt(d + log m) m^(-1/2 - 1/d)         (1)
 
 f is a mean of ReLU units over a distribution P of weights w and biases b, with signs a(w, b) and size nu. f_m uses m of
-these units, d is the number of inputs and c a constant. Independent draws only reach m^(-1/2). Some texts omit the
+these units, d = 2 the number of inputs, c a constant. Independent draws only reach m^(-1/2). Some texts omit the
 factor nu. Reference: [klusowski2018approximation].
 """
 

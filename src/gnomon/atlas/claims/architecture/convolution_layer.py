@@ -50,7 +50,7 @@ CLAIMS = tuple(
         question=question,
         axes=("output pixel", "output"),
         equation=r"y_{c i j} = \sum_{r k l} w_{c r k l}\, x_{r,\, i - k,\, j - l}",
-        source=Source("theorem", "lecun1998gradient"),
+        source=Source("definition", "lecun1998gradient"),
         premises=(Premise("the kernel is flipped in both directions"),),
         parameters={"channels": channels, "outputs": outputs, "side": 7, "kernel": 3},
         judge=equals(rounding=1000),

@@ -15,15 +15,17 @@ from gnomon.models import DenseBlock
 
 
 def predicted(depth, growth, start):
-    """Returns the number of channels at each depth, then 1, the lower bound on the Jacobian's singular values."""
-    return [*(float(start + i * growth) for i in range(1, depth + 1)), *[1.0] * depth]
+    """Returns the channels at each depth with both signs, which bounds both sides, then 1 for singular values."""
+    channels = [float(start + i * growth) for i in range(1, depth + 1)]
+    return [*channels, *(-c for c in channels), *[1.0] * depth]
 
 
 def channels_and_singular_values(block, depth, start, seed):
-    """Returns the number of output channels and the smallest singular value of the Jacobian, for each depth."""
+    """Returns the output channels with both signs, then the Jacobian's smallest singular values, for each depth."""
     x = torch.randn(start, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     jacobians = [torch.autograd.functional.jacobian(block(i).double(), x) for i in range(1, depth + 1)]
-    return [*(float(len(j)) for j in jacobians), *(float(torch.linalg.svdvals(j)[-1]) for j in jacobians)]
+    sizes = [sign * float(len(j)) for sign in (1, -1) for j in jacobians]
+    return [*sizes, *(float(torch.linalg.svdvals(j)[-1]) for j in jacobians)]
 
 
 def observed(depth, growth, start, seed):
@@ -45,7 +47,7 @@ CLAIM = Claim(
     id="densenet",
     question="Why do gradients not vanish in a densely connected block?",
     equation=r"c_\ell = c_0 + \ell k, \quad \sigma_{\min}(J) \ge 1",
-    axes=("depth (channels first, then smallest singular values)", "number of channels; singular value"),
+    axes=("depth (channels, minus channels, then singular values)", "number of channels; singular value"),
     source=Source("derived", "huang2017densely"),
     premises=(Premise("outputs are concatenated with the inputs"),),
     parameters={"depth": 6, "growth": 3, "start": 4},

@@ -5,6 +5,8 @@
 Each of the k layers has two ReLU units. One layer of m units has at most m + 1 pieces. Reference: [montufar2014number].
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -12,8 +14,8 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 
 def predicted(depth):
-    """Returns the number of linear pieces, 2^k, for each depth k."""
-    return 2.0 ** np.arange(1, depth + 1)
+    """Returns the number of linear pieces, 2^k, for each depth k: of the composed map, and of one hidden layer."""
+    return [2.0 ** np.arange(1, depth + 1)] * 2
 
 
 def pieces(function):
@@ -28,31 +30,28 @@ def tent(x):
     return 2 * torch.relu(x) - 4 * torch.relu(x - 0.5)
 
 
-def observed(depth):
-    """Returns the number of linear pieces of the tent map composed with itself, for each depth."""
+def counts(units, depth):
+    """Returns the pieces of the composed tent map, and of one hidden layer with random weights, for each depth k."""
     found, f = [], tent
-    for _ in range(depth):
-        found.append(pieces(f))
-        f = (lambda inner: lambda x: tent(inner(x)))(f)
-    return np.array(found)
-
-
-def control(depth):
-    """Returns the number of linear pieces of a single hidden layer with the same total number of units."""
-    found = []
     for k in range(1, depth + 1):
-        places = torch.arange(2 * k, dtype=torch.float64) / (2 * k)
-        found.append(pieces(lambda x, p=places: torch.relu(x[:, None] - p).sum(1)))
-    return np.array(found)
+        knots = torch.arange(1, units(k) + 1, dtype=torch.float64) / 2 ** (depth + 1)
+        layer = pieces(lambda x, p=knots: torch.relu(x[:, None] - p) @ torch.randn(len(p), dtype=torch.float64))
+        found.append([pieces(f), layer])
+        f = (lambda inner: lambda x: tent(inner(x)))(f)
+    return np.array(found).T
+
+
+observed = partial(counts, units=lambda k: 2**k - 1)  # The single hidden layer has 2^k - 1 units.
+control = partial(counts, units=lambda k: 2 * k)  # Control: it has as many units as the deep network, 2 k.
 
 
 CLAIM = Claim(
     id="depth-separation-eldan-shamir",
     question="How many more units does a shallow network need than a deep one?",
     equation=r"\text{pieces}(t \circ \dots \circ t) = 2^k",
-    axes=("depth k", "number of linear pieces"),
+    axes=("depth k (deep network, then one hidden layer)", "number of linear pieces"),
     source=Source("theorem", "montufar2014number"),
-    premises=(Premise("layers are composed"),),
+    premises=(Premise("the single hidden layer has 2^k - 1 units"), Premise("layers are composed")),
     parameters={"depth": 7},
     covers=("width-vs-depth-no-bound",),
     judge=equals(rounding=0),

@@ -21,24 +21,24 @@ def predicted():
     return ("load 0.16", "overlap at the limit", "load 0.12")
 
 
-def overlap(load, units, rng):
-    """Returns the mean overlap of 40 stored patterns with their states after 60 synchronous updates."""
-    x = rng.choice(np.array([-1, 1], np.float32), size=(round(load * units), units))
+def overlap(load, up, units, rng):
+    """Returns the mean overlap of 40 stored patterns with their states after 60 updates; bits are 1 at rate ``up``."""
+    x = np.where(rng.random(size=(round(load * units), units)) < up, np.float32(1), np.float32(-1))
     s = x[:40]
     for _ in range(60):
         s = np.where((s @ x.T) @ x >= len(x) * s, np.float32(1), np.float32(-1))
     return float((s * x[:40]).mean())
 
 
-def kept_and_lost(loads, units, networks, seed):
-    """Returns the overlaps with stored patterns at both numbers of patterns per unit, for several networks."""
+def kept_and_lost(up, units, networks, seed):
+    """Returns the overlaps with stored patterns at 0.12 and 0.16 patterns per unit, for several networks."""
     rng = np.random.default_rng(seed)
-    low, high = ([overlap(load, units, rng) for _ in range(networks)] for load in loads)
+    low, high = ([overlap(load, up, units, rng) for _ in range(networks)] for load in (0.12, 0.16))
     return dict(zip(predicted(), (high, [OVERLAP_AT_THE_LIMIT] * networks, low), strict=True))
 
 
-observed = partial(kept_and_lost, loads=(0.12, 0.16))  # One load is below 0.138 patterns per unit, one is above it.
-control = partial(kept_and_lost, loads=(0.3, 0.05))  # Control: 0.3 and 0.05 patterns per unit, each on the wrong side.
+observed = partial(kept_and_lost, up=0.5)  # Bits of the patterns are 1 or -1 with equal probability.
+control = partial(kept_and_lost, up=0.7)  # Control: bits are 1 with probability 0.7, so all patterns are similar.
 
 CLAIM = Claim(
     id="hopfield-capacity-0138",
@@ -46,7 +46,7 @@ CLAIM = Claim(
     equation=r"n_c / d \approx 0.138",
     axes=("load, compared with the overlap at the limit", "overlap with the stored pattern"),
     source=Source("theorem", "amit1985storing"),
-    premises=(Premise("the load is the number of patterns divided by the number of units"),),
+    premises=(Premise("bits of the patterns are independent, and 1 or -1 with equal probability"),),
     parameters={"units": 1000, "networks": 16},
     full={"units": 5000, "networks": 16},
     judge=in_order(confidence=0.999),

@@ -39,16 +39,16 @@ def observed(width, steps, seed):
 
 
 def control(width, steps, seed):
-    """Returns the gradient if the adjoint is held constant at its final value instead of being solved backward."""
+    """Returns the gradient by equation (1), solved backward, but with the adjoint constant at its final value."""
     field, h = net(width, seed), inputs(width, seed)
-    states = [h]
-    with torch.no_grad():
-        for _ in range(steps):
-            states.append(states[-1] + field(states[-1]) / steps)
-    a, total = 2 * states[-1], torch.zeros(width, width).double()
-    for state in states[:-1]:
-        total += torch.autograd.grad((field(state) * a).sum(), field[0].weight)[0] / steps
-    return total.numpy()
+    end = runge_kutta(lambda t, h: field(h), h, steps=steps).detach()
+
+    def backward(_, z):
+        h = z[:width].requires_grad_()
+        slope = torch.autograd.grad((field(h[None])[0] * 2 * end[0]).sum(), field[0].weight)[0]
+        return torch.cat([-field(h[None])[0].detach(), slope.flatten()])
+
+    return runge_kutta(backward, torch.cat([end[0], torch.zeros(width**2)]), steps=steps)[width:].reshape(width, width)
 
 
 CLAIM = Claim(

@@ -42,7 +42,7 @@ CLAIM = Claim(
     question="What does a residual block do at zero weights if it changes the width?",
     equation=r"F(x) = V x + \phi(W x + b) - \phi(0), \quad F'|_{W = 0} = V",
     axes=("entry of the Jacobian", "derivative"),
-    source=Source("derived", "he2016deep"),
+    source=Source("definition", "he2016deep"),
     premises=(Premise("the skip connection is a matrix of its own"),),
     parameters={"inputs": 5, "outputs": 7},
     judge=equals(rounding=4),

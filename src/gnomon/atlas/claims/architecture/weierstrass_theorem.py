@@ -19,10 +19,11 @@ FUNCTIONS = (lambda x: np.abs(x - 0.5), np.sqrt)
 
 
 def predicted(degrees):
-    """Returns the error bound for |x - 1/2| and for the square root, then the exact error for |x - 1/2|."""
+    """Returns the error bound for |x - 1/2| and for the square root, then the exact error with both signs."""
     n = np.array(degrees)
     m = -(-n // 2)
-    return np.stack([1.25 * np.minimum(n**-0.5, 0.5), 1.25 * n**-0.25, m * binom.pmf(m, n, 0.5) / n])
+    exact = m * binom.pmf(m, n, 0.5) / n
+    return np.stack([1.25 * np.minimum(n**-0.5, 0.5), 1.25 * n**-0.25, exact, -exact])
 
 
 def bernstein(n, x):
@@ -38,11 +39,11 @@ def interpolation(n, x):
 
 
 def errors(polynomial, degrees):
-    """Returns the polynomial's largest error on a grid of [0, 1], for each function and degree."""
+    """Returns the polynomial's largest error on a grid of [0, 1], per function and degree; the last with both signs."""
     x, rows = np.linspace(0, 1, 401), []
     for f in (*FUNCTIONS, FUNCTIONS[0]):
         rows.append([np.abs(polynomial(n, x) @ f(np.arange(n + 1) / n) - f(x)).max() for n in degrees])
-    return np.array(rows)
+    return np.array([*rows, [-error for error in rows[-1]]])
 
 
 observed = partial(errors, polynomial=bernstein)  # Bernstein polynomials.
@@ -52,7 +53,7 @@ CLAIM = Claim(
     id="weierstrass-theorem",
     question="How well do polynomials approximate a continuous function?",
     equation=r"\sup_x |B_n f(x) - f(x)| \le \tfrac54\, \omega_f(n^{-1/2})",
-    axes=("degree, for a corner, a square root, and the exact error at the corner", "largest error"),
+    axes=("degree, for a corner, a square root, and the exact error (+ and -)", "largest error"),
     source=Source("theorem", "devore1993constructive"),
     premises=(Premise("the values at the knots are averaged with binomial weights"),),
     parameters={"degrees": (1, 4, 16, 64, 256)},

@@ -59,7 +59,7 @@ CLAIM = Claim(
     question="What does a deep network compute?",
     equation=r"x^l = \sigma(W_l x^{l-1} + b_l)",
     axes=("unit of each layer, for five inputs", "activation"),
-    source=Source("derived"),
+    source=Source("definition"),
     premises=(
         Premise("layers are applied in their order"),
         Premise("at least two hidden layers", lambda depth: depth >= 2),

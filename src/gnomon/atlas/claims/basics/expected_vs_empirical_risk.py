@@ -39,9 +39,8 @@ def errors(n, repetitions, seed, candidates):
 
 
 observed = partial(errors, candidates=[TILT_ANGLE])  # One fixed classifier.
-control = partial(
-    errors, candidates=[TILT_ANGLE, -TILT_ANGLE]
-)  # Control: the better of two classifiers, chosen on the same data, is no longer a fixed classifier.
+# Control: the better of two classifiers, chosen on the same data, is no longer a fixed classifier.
+control = partial(errors, candidates=[TILT_ANGLE, -TILT_ANGLE])
 
 CLAIM = Claim(
     id="expected-vs-empirical-risk",

@@ -36,12 +36,8 @@ def ratios(nets, d, n, width, steps, seed, learn):
     w, v = torch.randn(nets, d, width) / d**0.5, torch.randn(nets, width, 1) / width**0.5
     first, second = (x @ w).relu(), (test @ w).relu()
     gram, eye = first.mT @ first, torch.eye(width)
-    fixed = torch.stack(
-        [
-            (second @ torch.linalg.solve(gram + 10.0**k * eye, first.mT @ y) - target).square().mean((1, 2))
-            for k in range(-1, 4)
-        ]
-    ).amin(0)
+    outputs = [second @ torch.linalg.solve(gram + 10.0**k * eye, first.mT @ y) for k in range(-1, 4)]
+    fixed = torch.stack([(f - target).square().mean((1, 2)) for f in outputs]).amin(0)
     w.requires_grad_(learn)
     optimizer = torch.optim.Adam([w, v.requires_grad_()] if learn else [v.requires_grad_()], lr=0.02)
     descend(optimizer, lambda: ((x @ w).relu() @ v - y).square().mean((1, 2)).sum(), steps)

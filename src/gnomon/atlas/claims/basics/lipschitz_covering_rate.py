@@ -1,4 +1,4 @@
-"""To learn a 1-Lipschitz function of D variables up to an error e, about (1/e)^D samples are needed.
+"""A 1-Lipschitz function that is known on a grid of n points in D dimensions has an error of order n^(-1/D).
 
 A function with |f(x) - f(y)| <= |x - y| is known on a grid of n points in [0, 1]^D and is continued by the value at the
 nearest grid point. The error is at most the distance to that point, half the diagonal of a cell. The distance to the

@@ -1,4 +1,4 @@
-"""The Bayesian prediction is the mean of the network's outputs over the posterior of its weights.
+"""For a linear model, outputs at posterior samples have the mean and variance of the exact Bayesian prediction.
 
     f(x) = integral p(w | S) f(w; x) dw,    var f(x) = integral p(w | S) f(w; x)^2 dw - f(x)^2     (1)
 

@@ -47,9 +47,6 @@ CLAIM = Claim(
     parameters={"count": 6000, "n": 2000, "rho": 0.8},
     full={"n": 4000},
     judge=mean_equals(
-        confidence=0.999,
-        resolution=0.1,
-        within=0.02,
-        because="the ESS of 200 chains together has a standard error of about 1 %",
+        confidence=0.999, resolution=0.1, within=0.02, because="the ESS of 200 chains has a standard error of about 1 %"
     ),
 )

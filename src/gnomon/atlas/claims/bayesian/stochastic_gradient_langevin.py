@@ -1,4 +1,4 @@
-"""Langevin sampling without rejection gives too large a variance; the error is proportional to the step size.
+"""Langevin sampling without rejection gives too large a variance: 1 / (h (1 - e h / 4)) for a Gaussian of precision h.
 
     var = 1 / (h (1 - e h / 4)) = 1 / h + e / 4 + O(e^2)   for a Gaussian of precision h     (1)
 

@@ -1,4 +1,4 @@
-"""If enough entries of a low-rank matrix are known, it is the matrix of smallest nuclear norm with these entries.
+"""If enough entries of a rank-one matrix are known, it is the matrix of smallest nuclear norm with these entries.
 
     W = argmin |X|_*  with  X_ij = W_ij for the seen (i, j),    |X|_* the sum of the singular values            (1)
 

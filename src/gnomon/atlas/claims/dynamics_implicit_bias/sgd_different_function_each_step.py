@@ -1,4 +1,4 @@
-"""Each step of SGD lowers the loss of one batch; averaged over batches, SGD follows the gradient of the whole loss.
+"""Averaged over random batches, the gradient of a batch is the gradient of the whole loss.
 
 Every example is equally likely to be in a batch, so
 
@@ -44,7 +44,7 @@ control = partial(gradients, weights=lambda y: 1 + 2 * y)  # Control: examples o
 
 CLAIM = Claim(
     id="sgd-different-function-each-step",
-    question="What does a single step of SGD minimize?",
+    question="What does SGD follow on average, if each step sees only one batch?",
     equation=r"E\, \nabla C_B(w) = \nabla C(w)",
     axes=("weight", "derivative of the loss"),
     source=Source("derived", "robbins1951stochastic"),

@@ -1,4 +1,4 @@
-"""If training stops at the right time, a network fits most correct labels and few of the wrong ones.
+"""If training stops at the right time, a network fits most correct labels and less than half of the wrong ones.
 
 20 percent of the labels of handwritten digits are replaced by other ones. At the best validation error
 

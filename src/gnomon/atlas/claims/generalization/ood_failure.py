@@ -1,4 +1,4 @@
-"""A digit classifier that is accurate on new digits is wrong on most rotated ones, with high confidence.
+"""A digit classifier, accurate on new digits, is wrong on most rotated ones at a mean confidence above one half.
 
     accuracy(turned by 45 degrees) < 1/2 < mean confidence(turned) < accuracy(new)                                 (1)
 

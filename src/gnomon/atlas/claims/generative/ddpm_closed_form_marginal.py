@@ -1,4 +1,4 @@
-"""Many small noising steps of a diffusion model equal one step: a Gaussian around a scaled-down example.
+"""Many small noising steps of a diffusion model lead to the mean and variance of one step from a scaled example.
 
     x_k = sqrt(1 - beta_k) x_{k-1} + sqrt(beta_k) e  =>  x_k ~ N(sqrt(a_k) x_0, 1 - a_k), a_k = prod_j (1 - beta_j)  (1)
 

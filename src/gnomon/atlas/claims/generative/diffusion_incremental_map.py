@@ -1,4 +1,4 @@
-"""Many small reverse steps of a diffusion model turn noise into samples of the data; one large step does not.
+"""With the exact denoiser, samples of a diffusion model come closer to the data the more reverse steps they take.
 
 energy distance to the data:    falls with the number of steps     (1)
 """

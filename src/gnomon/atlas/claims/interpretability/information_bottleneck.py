@@ -1,4 +1,4 @@
-"""The best code of X keeps information about Y only if the weight beta exceeds a threshold, 1 / s_2^2.
+"""For nearly symmetric binary X and Y the best code of X keeps information on Y only at weights beta above 1 / s_2^2.
 
     beta_c = 1 / s_2^2,    s the singular values of p(x, y) / sqrt(p(x) p(y))                                (1)
 

@@ -69,10 +69,6 @@ CLAIM = Claim(
     parameters={"nets": 8, "widths": (64, 192, 576)},
     full={"nets": 40, "widths": (64, 128, 256, 512)},
     judge=rate_is(
-        confidence=0.999,
-        resolution=0.3,
-        within=0.1,
-        because="the next order is u / sqrt(m), 0.12 at u = 1 and the smallest width",
-        label="width",
+        confidence=0.999, resolution=0.3, within=0.1, because="the next order is u / sqrt(m) <= 0.12", label="width"
     ),
 )

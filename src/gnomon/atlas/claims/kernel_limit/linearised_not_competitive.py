@@ -1,4 +1,4 @@
-"""A small network learns a product of two inputs that its tangent kernel cannot learn from the same data.
+"""On a product of two inputs, a small network is at least 10 points more accurate than its tangent kernel.
 
 The target y = x_1 x_2 on the cube {-1, 1}^d is one of about d^2 / 2 quadratic functions. A kernel that treats all
 coordinates equally needs about as many examples. A network that trains its first layer finds the two coordinates with

@@ -1,4 +1,4 @@
-"""If outputs are divided by the width, training a wide network is a flow of the distribution of its neurons.
+"""If outputs are divided by the width m, trained networks approach one limit, a flow of neurons, at the rate m^(-1/2).
 
 In f = (1/m) sum_i v_i tanh(w_i x), trained at rate m, the velocity of neuron i depends only on (v_i, w_i) and f: it is
 minus the gradient of the first variation of the risk at the distribution mu_t of all neurons,

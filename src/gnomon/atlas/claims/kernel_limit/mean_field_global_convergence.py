@@ -1,4 +1,4 @@
-"""Many ReLU neurons that start in all directions learn a teacher of three neurons; three neurons often fail.
+"""Many ReLU neurons that start in all directions reach a smaller loss on a teacher of three neurons than three do.
 
 For a two-layer ReLU network divided by its width m, trained at rate m, the flow of the distribution of neurons can stop
 only at a global minimum if the initial neurons cover all directions. With few neurons, descent is often stuck:

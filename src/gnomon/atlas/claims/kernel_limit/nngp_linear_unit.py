@@ -1,4 +1,4 @@
-"""The outputs of a linear unit with random weights are a Gaussian process with a linear kernel.
+"""Over random weights, a linear unit's outputs at two inputs have the covariance of a linear kernel.
 
 For weights w ~ N(0, (s^2/d) 1) and inputs in the rows of X (n, d), the outputs y = X w are jointly Gaussian with
 

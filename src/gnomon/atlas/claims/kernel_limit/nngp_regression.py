@@ -1,4 +1,4 @@
-"""Wide random networks whose last layer is trained are samples of the limiting Gaussian process's posterior.
+"""Wide random networks with a trained last layer have the mean and variance of the limiting posterior.
 
 With the infinite-width kernel k, K on the data and no noise, the posterior of f at x has
 

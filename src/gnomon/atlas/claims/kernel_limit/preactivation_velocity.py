@@ -15,8 +15,8 @@ from gnomon.lab import Claim, Premise, Source, rate_is
 
 
 def predicted():
-    """Returns -1/2, the exponent of the width in the change of preactivations, at output scale 1."""
-    return -0.5
+    """Returns -1, the exponent of alpha sqrt(width) in the change of preactivations."""
+    return -1.0
 
 
 def preactivations(p, x):
@@ -24,32 +24,33 @@ def preactivations(p, x):
     return torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / p[1].shape[1] ** 0.5
 
 
-def shifts(nets, widths, scale, time=2.0, step=0.2):
-    """Returns the root mean square change of the preactivations in training, for each network and width."""
-    x, y, found = torch.randn(4, 3), torch.randn(4), []
-    for m in widths:
+def shifts(nets, widths, power, time=2.0, step=0.2):
+    """Returns the RMS change of preactivations in training, at each u = alpha m^power, for alpha = 1 and 4."""
+    x, y, places, found = torch.randn(4, 3), torch.randn(4), [], []
+    for alpha, m in ((float(a), m) for a in (1, 4) for m in widths):
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
-        z, alpha, start = preactivations(p, x).detach(), scale(m), None
+        z, start = preactivations(p, x).detach(), None
+        places.append(alpha * m**power)
         for _ in range(round(time / step)):
             f = (torch.tanh(preactivations(p, x)) @ p[2])[..., 0] / m**0.5
             start = f.detach() if start is None else start
             slopes = torch.autograd.grad(((alpha * (f - start) - y) ** 2).sum() / (8 * alpha**2), p)
             p = [(q - step * g).detach().requires_grad_() for q, g in zip(p, slopes, strict=True)]
         found.append((preactivations(p, x) - z).detach().square().mean((1, 2)).sqrt())
-    return widths, torch.stack(found, 1)
+    return places, torch.stack(found, 1)
 
 
-observed = partial(shifts, scale=lambda m: 1.0, time=2.0, step=0.2)  # alpha = 1.
-control = partial(shifts, scale=lambda m: m**-0.5, time=2.0, step=0.2)  # Control: alpha falls; changes do not shrink.
+observed = partial(shifts, power=0.5, time=2.0, step=0.2)  # Against alpha times the root of the width.
+control = partial(shifts, power=1.0, time=2.0, step=0.2)  # Control: against alpha times the width.
 
 CLAIM = Claim(
     id="preactivation-velocity",
     question="How fast do hidden units change during training?",
     equation=r"dz/dt = O(1 / (\alpha \sqrt{m}))",
-    axes=("width m", "RMS change of the preactivations"),
+    axes=("alpha sqrt(width)", "RMS change of the preactivations"),
     source=Source("theorem", "geiger2020disentangling", "Section 4"),
-    premises=(Premise("alpha does not fall with the width"), Premise("hidden layers are wide")),
-    parameters={"nets": 20, "widths": (96, 192, 384)},
+    premises=(Premise("the width enters by its square root"), Premise("hidden layers are wide")),
+    parameters={"nets": 10, "widths": (96, 192, 384)},
     full={"nets": 40, "widths": (128, 256, 512, 1024)},
-    judge=rate_is(confidence=0.999, label="width"),
+    judge=rate_is(confidence=0.999, label="alpha sqrt(width)"),
 )

@@ -53,9 +53,6 @@ CLAIM = Claim(
     parameters={"nets": 20, "width": 800, "scales": (0.2, 0.4, 0.8, 1.6)},
     full={"nets": 20, "width": 4000, "scales": (0.25, 0.5, 1.0, 2.0, 4.0)},
     judge=rate_is(
-        confidence=0.999,
-        within=0.1,
-        because="the next order is about 0.1 of the first at the smallest scale",
-        label="alpha",
+        confidence=0.999, within=0.1, because="the next order is about a tenth at the smallest scale", label="alpha"
     ),
 )

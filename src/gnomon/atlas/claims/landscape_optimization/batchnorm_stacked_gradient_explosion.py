@@ -53,9 +53,6 @@ CLAIM = Claim(
     parameters={"depth": 20, "width": 128, "batch": 128, "nets": 8},
     full={"depth": 40, "width": 512, "batch": 256, "nets": 8},
     judge=mean_equals(
-        confidence=0.9999,
-        resolution=0.2,
-        within=0.1,
-        because="batch and width are finite: corrections of order 1 / 128",
+        confidence=0.9999, resolution=0.2, within=0.1, because="finite batch and width: corrections of order 1 / 128"
     ),
 )

@@ -43,7 +43,7 @@ CLAIM = Claim(
     question="How does layer normalization differ from batch normalization?",
     equation=r"y_i = \gamma (x_i - \mathrm{mean}_j x_{ij}) / \sqrt{\mathrm{var}_j x_{ij} + \epsilon} + \mu",
     axes=("output, then change of the first sample", "output; change"),
-    source=Source("theorem", "ba2016layer"),
+    source=Source("definition", "ba2016layer"),
     premises=(Premise("mean and variance are taken over the features"),),
     parameters={"n": 10, "d": 8},
     full={"n": 1000, "d": 100},

@@ -1,4 +1,4 @@
-"""With skip connections and branches divided by sqrt(depth), gradients keep about their size at any depth.
+"""With skip connections and branches over sqrt(L), squared gradients grow by (1 + 1/L)^L, at most e, over L layers.
 
 h' = h + W relu(h) / sqrt(L) in each of L layers, with weights of variance 2 / n at width n. Backward, the branch adds 1
 / L to the squared gradient on average and its cross term averages to zero, so

@@ -15,27 +15,27 @@ from gnomon.sequences import causality
 
 
 def predicted(times):
-    """Returns 1 if an output may depend on an input, otherwise 0."""
-    return np.tril(np.ones((times, times)))
+    """Returns 1 if an output may depend on an input, otherwise 0: for one direction, then for both."""
+    return np.stack([np.tril(np.ones((times, times))), np.ones((times, times))])
 
 
-def dependence(both, times, seed):
-    """Returns 1 if an output changes with an input, else 0, for each pair of time steps."""
+def dependence(kinds, times, seed):
+    """Returns 1 if an output changes with an input, else 0, for both networks; ``kinds`` says which read both ways."""
     torch.manual_seed(seed)
-    rnn = torch.nn.RNN(2, 6, batch_first=True, bidirectional=both)
-    return (np.array(causality(rnn, torch.randn(3, times, 2)).dependence) > 0).astype(float)
+    networks = [torch.nn.RNN(2, 6, batch_first=True, bidirectional=both) for both in kinds]
+    return np.array([np.array(causality(r, torch.randn(3, times, 2)).dependence) > 0 for r in networks]).astype(float)
 
 
-observed = partial(dependence, both=False)  # One direction.
-control = partial(dependence, both=True)  # Both directions.
+observed = partial(dependence, kinds=(False, True))  # The first network runs in one direction.
+control = partial(dependence, kinds=(True, True))  # Control: both networks run in both directions.
 
 CLAIM = Claim(
     id="bidirectional-rnn",
     question="Which inputs can an output of a recurrent network depend on?",
     equation=r"\frac{\partial y_t}{\partial x_s} = 0 \quad (s > t)",
-    axes=("pair of output and input position", "1 if the output depends on the input"),
+    axes=("pair of output and input position (one direction, then both)", "1 if the output depends on the input"),
     source=Source("derived"),
-    premises=(Premise("the network runs in one direction"),),
+    premises=(Premise("the first network runs in one direction"),),
     parameters={"times": 7},
     judge=equals(rounding=0),
 )

@@ -48,7 +48,7 @@ CLAIM = Claim(
     question="What does a recurrent layer compute?",
     equation=r"z_t = \tanh(U z_{t-1} + V x_t)",
     axes=("unit at each time", "state"),
-    source=Source("theorem", "pascanu2013difficulty"),
+    source=Source("definition", "pascanu2013difficulty"),
     premises=(Premise("every step has the same matrices"),),
     parameters={"times": 12},
     judge=equals(rounding=1e4),

@@ -50,9 +50,8 @@ def hidden_features(z, rng):
 
 
 observed = partial(explained_share, features=hidden_features)  # The readout has a hidden layer of random features.
-control = partial(
-    explained_share, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1)
-)  # A linear readout.
+# Control: a linear readout.
+control = partial(explained_share, features=lambda z, rng: np.concatenate([np.ones((len(z), 1)), z], 1))
 
 CLAIM = Claim(
     id="lru-universality",

@@ -52,7 +52,7 @@ CLAIM = Claim(
     question="What does multi-head attention compute?",
     equation=r"y = W_o\, [A_1 V_1, \dots, A_h V_h]",
     axes=("output coordinate", "output"),
-    source=Source("theorem", "vaswani2017attention"),
+    source=Source("definition", "vaswani2017attention"),
     premises=(Premise("a head is a block of neighboring channels"),),
     parameters={"times": 5, "size": 8, "heads": 4},
     judge=equals(rounding=1e4),

@@ -44,7 +44,7 @@ CLAIM = Claim(
     question="What does attention compute?",
     equation=r"y_i = \sum_t \mathrm{softmax}_t(q_i \cdot k_t / \sqrt{d})\, v_t",
     axes=("output coordinate", "output"),
-    source=Source("theorem", "vaswani2017attention"),
+    source=Source("definition", "vaswani2017attention"),
     premises=(Premise("the values belong to the positions that are attended to"),),
     parameters={"times": 7, "size": 4},
     judge=equals(rounding=1e4),

@@ -81,7 +81,7 @@ def flips_the_signal(n, m, seed):
 ROWS = (
     ("discrete-convolution", "The convolution of finite signals is a finite sum with one of them flipped",
      "How is the convolution of two finite signals computed?",
-     r"(f * h)[u] = \sum_t f[t]\, h[u - t]", Source("theorem", "mallat2009wavelet", "Section 3.3"),
+     r"(f * h)[u] = \sum_t f[t]\, h[u - t]", Source("definition", "mallat2009wavelet", "Section 3.3"),
      "the kernel is flipped", term_by_term, by_numpy, by_torch, ""),
     ("convolution-commutes", "Convolution does not depend on the order of its two signals",
      "Does the order of the two signals in a convolution matter?", r"f * h = h * f",

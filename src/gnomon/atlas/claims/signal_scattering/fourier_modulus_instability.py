@@ -1,4 +1,4 @@
-"""The Fourier modulus of a dilated signal changes in proportion to the signal's frequency.
+"""The Fourier modulus of a dilated wave packet changes in proportion to the packet's frequency.
 
 It ignores translations. For a wave packet x with frequency f, a dilation by s moves its spectrum by s f, which is many
 of its widths at high frequencies:

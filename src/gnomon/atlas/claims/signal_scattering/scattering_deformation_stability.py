@@ -1,4 +1,4 @@
-"""If a signal is deformed, its scattering coefficients change in proportion to the deformation's size.
+"""If a wave packet is dilated, its scattering coefficients change in proportion to the dilation.
 
     |S L x - S x| <= C s |x|,    L x(u) = x((1 - s) u)                                                        (1)
 

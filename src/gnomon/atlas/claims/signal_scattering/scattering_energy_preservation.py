@@ -1,4 +1,4 @@
-"""Scattering coefficients up to order 2 keep at least 90 % of a signal's energy, and never more than 100 %.
+"""Scattering coefficients up to order 2 keep at least 90 % of the energy of noise, and never more than 100 %.
 
     (9/10) |x|^2 <= sum_{orders 0..2} |S_m x|^2 <= |x|^2,                                                 (1)
 

@@ -1,4 +1,4 @@
-"""A deformation changes averaged wavelet moduli by the sum of two commutators and a small shift term.
+"""A deformation changes averaged wavelet moduli by exactly the sum of two commutators and a shift term.
 
     A|W|L - A|W| = A (|W|L - L|W|) + (A L - L A)|W| + (L A - A)|W|                                            (1)
 
@@ -46,7 +46,7 @@ CLAIM = Claim(
     question="Why is first-order scattering stable to deformations?",
     equation=r"A|W|L_\tau - A|W| = A(|W|L_\tau - L_\tau|W|) + [A, L_\tau]|W| + (L_\tau A - A)|W|",
     axes=("position, for each wavelet", "change of the averaged modulus"),
-    source=Source("theorem", "mallat2012group", "Section 2.5"),
+    source=Source("definition", "mallat2012group", "Section 2.5"),
     premises=(Premise("the first term is the difference of moduli, not the modulus of the difference"),),
     parameters={"size": 64, "J": 3},
     judge=equals(rounding=1000),

@@ -20,13 +20,8 @@ def predicted(scales, angles):
     for j in range(scales):
         for k in range(angles):
             c, s = np.cos(np.pi * k / angles), np.sin(np.pi * k / angles)
-            rows.append(
-                [
-                    (c * CENTER_FREQUENCY[0] + s * CENTER_FREQUENCY[1]) / 2**j,
-                    (-s * CENTER_FREQUENCY[0] + c * CENTER_FREQUENCY[1]) / 2**j,
-                    1.0,
-                ]
-            )
+            x, y = CENTER_FREQUENCY
+            rows.append([(c * x + s * y) / 2**j, (-s * x + c * y) / 2**j, 1.0])
     return rows
 
 

@@ -12,10 +12,10 @@ from gnomon.symmetry import GroupConv2d, cyclic
 
 
 def settings(side, seed):
-    """Returns a group convolution layer, and features of an image over positions and turns."""
+    """Returns a group convolution layer, and features over positions and turns, with zeros around them."""
     torch.manual_seed(seed)
     layer = GroupConv2d(2, 3, 3, group=cyclic(4), padding=1, bias=False).double()
-    return layer, torch.randn(1, 8, side, side, dtype=torch.float64)
+    return layer, torch.nn.functional.pad(torch.randn(1, 8, side - 4, side - 4, dtype=torch.float64), (2, 2, 2, 2))
 
 
 def rotate_features(x):
@@ -25,28 +25,31 @@ def rotate_features(x):
 
 
 def predicted():
-    """Returns 0, the difference between convolving before and after a motion of the input."""
-    return 0.0
+    """Returns 0 twice, the difference between convolving before and after a quarter turn, and a shift."""
+    return [0.0, 0.0]
+
+
+def differences(layer, x):
+    """Returns the largest difference between moving the input and moving the output, for a turn and for a shift."""
+    motions = rotate_features, lambda y: y.roll((1, -1), (2, 3))
+    return [float((layer(move(x)) - move(layer(x))).detach().abs().max()) for move in motions]
 
 
 def observed(side, seed):
-    """Returns the largest difference between the output of the rotated input and the rotated output."""
-    layer, x = settings(side, seed)
-    return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())
+    """Returns the differences for a convolution over translations and quarter turns."""
+    return differences(*settings(side, seed))
 
 
 def control(side, seed):
-    """Returns the difference for a plain convolution with the same number of channels."""
-    _, x = settings(side, seed)
-    layer = torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double()
-    return float((layer(rotate_features(x)) - rotate_features(layer(x))).detach().abs().max())
+    """Returns the differences for a plain convolution, which commutes with shifts only."""
+    return differences(torch.nn.Conv2d(8, 12, 3, padding=1, bias=False).double(), settings(side, seed)[1])
 
 
 CLAIM = Claim(
     id="roto-translation-convolution",
     question="Which convolution commutes with rotations?",
     equation=r"(L_r Y) \circledast \Psi = L_r (Y \circledast \Psi)",
-    axes=("one image", "largest difference"),
+    axes=("quarter turn, then shift", "largest difference"),
     source=Source("theorem", "cohen2016group"),
     premises=(Premise("the kernels come in all positions of the group"),),
     parameters={"side": 9},
