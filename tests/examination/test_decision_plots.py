@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.machine.clock import FakeClock
-from gnomon.examination import STEPS, examine
+from gnomon.examination import STEPS, decision_plots, examine
 from gnomon.examination.decision_plots import (
     area_under_roc,
     class_table,
@@ -157,3 +157,41 @@ def test_two_different_targets_are_enough_for_a_plot_of_predictions():
     assert prediction_plots(f[:1], torch.tensor([[1.0]]), "test") == ()
     assert prediction_plots(f, torch.ones(3, 1), "test") == ()
     assert len(prediction_plots(f, torch.tensor([[3.0], [2.0], [1.0]]), "test")) == 2
+
+
+def test_the_plot_of_predictions_has_a_margin_of_three_percent_and_the_spread_of_the_errors():
+    f, y = torch.tensor([[3.0], [1.0], [2.0]]), torch.tensor([[1.0], [2.0], [11.0]])
+    scatter, residuals = prediction_plots(f, y, "test")
+    assert scatter.marks[1].x == pytest.approx((0.7, 11.3)) and scatter.marks[1].y == pytest.approx((0.7, 11.3))
+    assert "Mean error -2.67, standard deviation 4.64." in residuals.caption  # errors 2, -1, -9 around -8 / 3
+
+
+def test_the_twenty_classes_with_most_mistakes_are_shown():
+    mistakes = torch.zeros(22, 22).long()
+    for i in range(22):
+        mistakes[i, (i + 1) % 22] = i + 1  # class 0 is in 1 + 22, class 1 in 2 + 1 of them, class 2 in 3 + 2, ...
+    shown, whole = decision_plots._classes_to_show(mistakes)
+    assert shown == [0, *range(3, 22)] and whole is False
+    assert decision_plots._classes_to_show(mistakes[:20, :20]) == (list(range(20)), True)
+
+
+def test_the_forty_classes_with_the_lowest_scores_are_listed():
+    counts = torch.diag(torch.arange(1, 43)) + torch.ones(42, 42).long()
+    (table,) = decision_plots.class_table(counts, [str(i) for i in range(42)])
+    assert len(table.rows) == 40 and table.rows[0][0] == "0" and "The other 2 classes score higher." in table.caption
+    (table,) = decision_plots.class_table(counts[:40, :40], [str(i) for i in range(40)])
+    assert len(table.rows) == 40 and "score higher" not in table.caption
+    i = 5  # 7 right of 48 labels and 48 answers
+    row = next(row for row in decision_plots.class_table(counts, [str(k) for k in range(42)])[0].rows if row[0] == "5")
+    assert row[1:] == (48, pytest.approx(7 / 48), pytest.approx(7 / 48), pytest.approx(14 / 96)) and i == 5
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [([[3, 2], [1, 4]], "; most often a is taken for b (2 times)"), ([[3, 1], [0, 4]], ""), ([[3, 2], [2, 4]], ""),
+     ([[0, 5], [0, 4]], ": the network always answers b")],
+)  # fmt: skip
+def test_a_single_most_frequent_mistake_is_named(table, words):
+    counts = torch.tensor(table)
+    mistakes = counts.clone().fill_diagonal_(0)
+    assert decision_plots._most_frequent(counts, mistakes, ("a", "b")) == words

@@ -1,5 +1,7 @@
 """The numbers behind a ranking, on networks whose training and whose kernel are known by hand."""
 
+from math import log
+
 import pytest
 import torch
 from torch import nn
@@ -120,3 +122,26 @@ def test_networks_that_cannot_tell_examples_apart_come_last():
     assert ranking.examples == 40
     (exploded,) = rank({"line": slope()}, (x, 2 * x), steps=40, batch=8, optimizer=SGD(1e9)).candidates
     assert (exploded.score, exploded.trainable) == (0.0, False)
+
+
+def test_the_deviation_adds_counting_and_extrapolation():
+    """Half of the error is left by each doubling: counting 0.1 of 900, and log(2)^2 / 12 of the extrapolation."""
+    run = ShortRun(0.2, 0.1, 0.2, 0.1, 0.5, 100, False, held=900)
+    assert run.deviation(200) == pytest.approx((0.9 / 90 + log(2) ** 2 / 12) ** 0.5)
+    assert run.deviation(800) == pytest.approx((0.9 / 90 + log(4) ** 2 / 12) ** 0.5)  # two doublings at most
+    none = ShortRun(0.0, 0.0, 0.0, 0.0, 0.5, 100, False, held=50)  # half an error of 50 stands for zero
+    assert none.deviation(100) == pytest.approx((0.99 / 0.5) ** 0.5)
+    unknown = ShortRun(0.5, 0.5, 0.5, 0.5, 0.5, 100, False, held=0)
+    assert (
+        unknown.deviation(100) == pytest.approx(1.0)
+        and ShortRun(2.0, 2.0, 2.0, 2.0, 1.0, 1, False, held=9).deviation(1) == 0.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "half", "steps", "gap"),
+    [(0.03, -0.5, 20, 0.06), (0.03, 0.0, 40, 0.12), (0.03, 0.02, 40, 0.0675), (0.03, 0.02, 1000, 0.0675),
+     (0.03, 0.09, 40, 0.03), (-0.01, 0.02, 40, -0.01), (0.03, 0.02, 5, 0.03)],
+)  # fmt: skip
+def test_a_gap_grows_by_at_most_a_factor_two_for_two_doublings(last, half, steps, gap):
+    assert extrapolate_gap(last, half, 10, steps) == pytest.approx(gap)
