@@ -15,6 +15,7 @@ from gnomon.bayes import (
     Metropolis,
     StochasticGradient,
     effective_sample_size,
+    gauss_newton,
     laplace,
     module_posterior,
     r_hat,
@@ -27,6 +28,7 @@ from gnomon.bayes.predictive import prediction_from_outputs, predictive
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _HmcState
 from gnomon.bayes.samplers.metropolis import _factor
+from gnomon.core.errors import InputError
 
 
 def quartic(x):
@@ -473,3 +475,28 @@ def test_a_finding_about_chains_names_the_worst_r_hat_and_the_fewest_effective_d
     expected = [float(r_hat(values).max()), float(effective_sample_size(values).min())]
     assert [value.value for value in found.evidence] == pytest.approx(expected)
     assert expected[1] < 0.5 * float(effective_sample_size(values).max())
+
+
+@pytest.mark.parametrize("n", [20, 21])
+def test_a_chain_that_has_not_converged_loses_at_most_half_of_its_draws(n):
+    trend = torch.arange(float(n)).double()[None, :, None]
+    assert burn_in(trend) == n // 2 and burn_in(torch.cat([torch.zeros(1, n, 1).double(), trend])) == n // 2
+
+
+@pytest.mark.parametrize(("friction", "accepted"), [(99.0, True), (101.0, False)])
+def test_friction_is_below_one_over_the_step(friction, accepted):
+    if accepted:
+        assert StochasticGradient(step=0.01, friction=friction).friction == friction
+    else:
+        with pytest.raises(InputError, match="friction"):
+            StochasticGradient(step=0.01, friction=friction)
+
+
+@pytest.mark.parametrize("held", [1, 7, 10**6])
+def test_squares_of_positions_do_not_depend_on_how_many_examples_are_held(held, monkeypatch):
+    """The derivative of a weight sums over the positions of an example, and its square over examples."""
+    monkeypatch.setattr(gauss_newton, "MAX_NUMBERS_HELD", held)
+    g = torch.Generator().manual_seed(0)
+    d, a = torch.randn(5, 3, 2, generator=g).double(), torch.randn(5, 3, 4, generator=g).double()
+    expected = sum((d[i].T @ a[i]) ** 2 for i in range(5))
+    torch.testing.assert_close(gauss_newton._square(d, a), expected)
