@@ -63,6 +63,6 @@ def test_the_residual_falls_tenfold_while_a_homogeneous_network_trains():
 
 def test_unfitted_examples_and_other_networks_are_named():
     x, y = torch.tensor([[1.0, 0.0], [1.0, 0.1]]).double(), torch.tensor([1, 0])
-    assert "Not all examples are fitted" in kkt_residual(linear(1.0, 1.0), (x, y)).verdict
+    assert "Some training examples are classified wrongly" in kkt_residual(linear(1.0, 1.0), (x, y)).verdict
     with pytest.raises(InputError, match="a homogeneous network"):
         kkt_residual(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)).double(), (x, y))

@@ -52,7 +52,7 @@ def test_the_gap_is_that_of_trained_models(size):
         apart = phi @ (path - start - change)
         assert_allclose(gap, np.linalg.norm(apart) / np.linalg.norm(phi @ change), rtol=1e-9)
     assert json.loads(json.dumps(result.to_dict()))["bound"] == "inf"
-    assert "Stopping at time 2.5 replaces a ridge of 0.4" in result.verdict
+    assert "Stopping at time 2.5 acts like a ridge of 0.4" in result.verdict
 
 
 def test_bad_ridges_and_steps_are_lessons():

@@ -58,7 +58,7 @@ def test_paths_run_once_around_or_through_the_interval():
 def test_frequencies_stay_below_half_the_points():
     net = Waves()
     assert len(kernel_frequencies(net, circular_path(2), frequencies=(3,), points=7).rates) == 1
-    with pytest.raises(InputError, match="below half the points"):
+    with pytest.raises(InputError, match="below half the number of points"):
         kernel_frequencies(net, circular_path(2), frequencies=(3,), points=6)
     with pytest.raises(InputError, match="points"):
         kernel_frequencies(net, circular_path(2), frequencies=(1,), points=3)

@@ -96,7 +96,9 @@ class PatchShuffleAccuracy(Result):
     @property
     def verdict(self) -> str:
         """States in one sentence how shuffling image patches changes the accuracy."""
-        return f"With patches shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
+        return (
+            f"If the patches of each image are shuffled, accuracy goes from {self.accuracy:.1%} to {self.shuffled:.1%}."
+        )
 
 
 @names_call

@@ -45,7 +45,8 @@ class LayerInversion(Result):
     def verdict(self) -> str:
         """States in one sentence how accurately the inputs were reconstructed from the layer's output."""
         return (
-            f"The input is reconstructed with {self.psnr:.1f} dB (error of the matched representation: "
+            f"The input can be reconstructed from this layer with a signal-to-noise ratio of {self.psnr:.1f} dB "
+            f"(error of the matched representation: "
             f"{self.error:.2%})."
         )
 

@@ -90,7 +90,7 @@ class LayerProbes(Result):
                 Axis("layer"),
                 Axis("within / between classes", log=True),
                 "Variance of the outputs within a class, divided by the variance between classes. A falling curve "
-                "means that deeper layers gather the examples of a class.",
+                "means that deeper layers bring the examples of a class closer together.",
             ),  # fmt: skip
         )
 

@@ -69,7 +69,10 @@ class AttributionOverview(Result):
                 "image for each example."
             )
             if not self.sanity.depends_on_model:
-                words += " The maps hardly change with shuffled weights: they show the images, not the network."
+                words += (
+                    " The attribution maps hardly change if the weights are shuffled: the maps show the "
+                    "images, not the network."
+                )
             picture = tile_maps(values, self.inputs, len(values))
             axes = Axis("example"), Axis("pixels, top to bottom")
             maps = (Plot("What the network looks at", (picture,), *axes, words, id="what-the-network-looks-at"),)

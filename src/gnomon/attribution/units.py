@@ -161,7 +161,8 @@ class UnitPurity(Result):
     def verdict(self) -> str:
         """States in one sentence whether single units are purer than random directions."""
         return (
-            f"Top examples of a unit are {self.units:.0%} of one class, of a random direction {self.random:.0%} "
+            f"Of the examples that activate a unit most, {self.units:.0%} are of one class; for a random direction "
+            f"instead of a unit, {self.random:.0%} are "
             f"(chance {self.chance:.0%}): units are {'no' if self.units < self.random + 0.1 else 'a'} privileged basis."
         )
 

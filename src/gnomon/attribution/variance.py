@@ -43,7 +43,7 @@ class VarianceShares(Result):
         """States the three fractions of the features' variance."""
         return (
             f"{self.between:.0%} of the variance of the features is between classes, {self.nuisance:.0%} comes from "
-            f"the nuisance, {self.rest:.0%} is neither."
+            f"the nuisance variable, {self.rest:.0%} is neither."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -51,7 +51,8 @@ class DropoutPredictive(Result):
         """
         apart = float((self.plain - self.mean).abs().mean())
         return (
-            f"Over {self.draws} masks outputs vary by {float(self.variance.mean().sqrt()):.3g}; the network without "
+            f"Over {self.draws} random dropout masks, outputs vary by {float(self.variance.mean().sqrt()):.3g}; the "
+            f"network without "
             f"dropout differs from their mean by {apart:.3g}."
         )
 

@@ -48,7 +48,11 @@ class BiasVariance(Result):
     def verdict(self) -> str:
         """States whether bias or variance is the larger part of the test error, and what reduces it."""
         share = self.variance / max(self.error, 1e-300)
-        fix = "More data or regularization helps." if share > 0.5 else "A larger model or longer training helps."
+        fix = (
+            "More data or stronger regularization would reduce the test error."
+            if share > 0.5
+            else "A larger model or longer training would reduce the test error."
+        )
         return f"{share:.0%} of the test error is variance between {self.draws} training samples. {fix}"
 
     def plots(self) -> tuple[Plot, ...]:

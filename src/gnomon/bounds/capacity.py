@@ -84,7 +84,9 @@ def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
     """
     n, delta = check_integer("n", n), check_number("delta", delta, above=0, below=1)
     if not labelings >= 1:
-        raise InputError(f"ways is {labelings}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)")
+        raise InputError(
+            f"labelings is {labelings}", accepted="at least one labeling", fix="Pass sauer_bound(n, dimension)"
+        )
     return sqrt(32 * (log(labelings) + log(8 / delta)) / n)  # (2)
 
 

@@ -95,7 +95,12 @@ class GeneralizationBounds(Result):
     def verdict(self) -> str:
         """States the smallest bound on the generalization gap, compared with the measured gap."""
         seen = self.gap
-        measured = "" if seen is None else f" The measured gap is {float(seen.value):.2%} ({seen.interval})."
+        measured = (
+            ""
+            if seen is None
+            else f" The measured gap between test error and training error is "
+            f"{float(seen.value):.2%} ({seen.interval})."
+        )
         if not self.bounds:
             return f"No bound applies to this network: {next(iter(self.excluded.values()))}.{measured}"
         best = self.bounds[0]
@@ -109,7 +114,7 @@ class GeneralizationBounds(Result):
             return ()
         bars = Bars("bound", [b.name for b in self.bounds], [b.value for b in self.bounds])
         seen = () if self.gap is None else (Reference("measured gap", float(self.gap.value), vertical=True),)
-        words = "Bounds above 1 are vacuous; the order of the bounds still compares networks."
+        words = "Bounds above 1 guarantee nothing, but a network with smaller bounds usually generalizes better."
         return (Plot("Bounds on the gap", (bars, *seen), Axis("test error - training error", log=True), caption=words),)
 
 

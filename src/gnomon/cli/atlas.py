@@ -110,7 +110,7 @@ def run(
 @verbs.command()
 def show(
     name: Annotated[str, typer.Argument(help="Id of a claim.", metavar="ID")],
-    out: Annotated[str | None, typer.Option(help="File of earlier results; shows the last one.")] = None,
+    out: Annotated[str | None, typer.Option(help="Show the newest result in this file of earlier results.")] = None,
 ) -> None:
     """Show a theory claim: statement, hypotheses, reference, parameters, source code, last result."""
     from pathlib import Path
@@ -223,7 +223,9 @@ def check(
     ] = None,
     target: Annotated[str | None, typer.Option(help="Target column of a csv or parquet file.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate; by default 1 / sharpness.")] = None,
-    steps: Annotated[int, typer.Option(help="Training steps of a copy of the network.", min=1)] = 300,
+    steps: Annotated[
+        int, typer.Option(help="Number of training steps; gnomon trains a copy of the network.", min=1)
+    ] = 300,
     budget: Annotated[str, typer.Option(help="Time limit, such as 60s or 2m; training gets half of it.")] = "2m",
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     page: Annotated[str | None, typer.Option(help="Write the result as an HTML page to this file.")] = None,

@@ -247,7 +247,10 @@ def print_examination(result: "Examination", console: "Console", *, verbose: boo
         console.print(f"  {escape(name)}: [bold]{escape(text)}[/]", highlight=False)
     if not verbose and page.sections:
         states = [s.status for s in page.sections]
-        rest = f"{states.count('good')} of {len(states)} questions have a good answer; --verbose or the report has all."
+        rest = (
+            f"{states.count('good')} of {len(states)} questions have a good answer. The report and --verbose "
+            f"show all answers."
+        )
         console.print(f"  {rest}", highlight=False)
 
 

@@ -76,7 +76,9 @@ class NormalizedMargin(Result):
     def verdict(self) -> str:
         """States whether all examples are fitted, and how near the weights are to a maximum-margin solution."""
         if self.margin <= 0:
-            return f"Not all examples are fitted: the smallest normalized margin is {self.margin:.3g}."
+            return (
+                f"Some training examples are classified wrongly: the smallest normalized margin is {self.margin:.3g}."
+            )
         return (
             f"The normalized margin is {self.margin:.3g} (degree {self.degree}); {self.stationarity:.1%} of the "
             "weight vector is not a combination of gradients at the examples of smallest margin (0 for a "
@@ -136,7 +138,7 @@ class KKTResidual(Result):
         margin.
         """
         if self.smallest_margin <= 0:
-            return f"Not all examples are fitted: the smallest margin is {self.smallest_margin:.3g}."
+            return f"Some training examples are classified wrongly: the smallest margin is {self.smallest_margin:.3g}."
         count = f"{self.support_vectors} example{'s' if self.support_vectors != 1 else ''}"
         return (
             f"The KKT residual is {self.residual:.3g} (0 for a maximum-margin solution): gradients of the margins of "
@@ -268,7 +270,11 @@ def _check(module: nn.Module, data: Any) -> tuple[Inputs, Tensor, int]:
     power = homogeneity_degree(module, take(inputs, slice(0, 64)))
     if power is None:
         fix = "Leave out biases and normalization, and use relu units"
-        raise InputError("f(c w) is not a power of c times f(w)", accepted="a homogeneous network", fix=fix)
+        raise InputError(
+            "multiplying all weights by c does not multiply the outputs by a power of c",
+            accepted="a homogeneous network",
+            fix=fix,
+        )
     return inputs, labels, power
 
 

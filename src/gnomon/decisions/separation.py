@@ -82,7 +82,10 @@ class NovikoffBound(Result):
         """Says in one sentence how many mistakes a perceptron with these features makes at most."""
         if self.margin <= 0:
             return "No plane through the origin separates the classes: a perceptron never stops."
-        return f"A perceptron on these features makes at most {self.mistakes:.0f} mistakes (margin {self.margin:.3g})."
+        return (
+            f"A perceptron that learns from these features makes at most {self.mistakes:.0f} mistakes (margin "
+            f"{self.margin:.3g})."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def discover_implicit(
     ways = _regressions_by_left_side(data, columns, terms, blocks, selection or TermSelection())
     if not ways:
         fix = "Raise degree, or sample more finely"
-        raise InputError("no product with a derivative is explained by the others", accepted="a law", fix=fix)
+        raise InputError(
+            "no relation between the library terms was found that contains a derivative", accepted="a law", fix=fix
+        )
     system, rest, target = min(ways, key=lambda way: way[0])[1:]
     return fit(target, system, [(term,) for term in rest], selection or TermSelection())
 

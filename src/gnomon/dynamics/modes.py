@@ -22,7 +22,8 @@ Reference: [jacot2018neural], section 5.
 >>> result.rates, result.time(1 / torch.e)                                   # l = (8, 2) / n; 1 / l
 (tensor([4., 1.], dtype=torch.float64), tensor([0.2500, 1.0000], dtype=torch.float64))
 >>> print(result)
-2 of 2 modes are learned; the fastest is 99 % learned by time 1.15, the slowest by time 4.61.
+2 of 2 modes (patterns over the examples) are learned; the fastest is 99 % learned by time 1.15, the slowest by time
+4.61.
 """
 
 from dataclasses import dataclass, field
@@ -121,7 +122,7 @@ class Modes(Result):
         if self.rank == 0:
             return "The kernel is zero, so nothing is learned."
         needed = self.time(0.01)[: self.rank]
-        head = f"{self.rank} of {len(self.rates)} modes are learned"
+        head = f"{self.rank} of {len(self.rates)} modes (patterns over the examples) are learned"
         if bool(needed.isinf().any()):
             return f"{head}, but the learning rate is too large for some modes, so training diverges."
         fastest, slowest = float(needed.min()), float(needed.max())

@@ -62,7 +62,7 @@ class EquivalentStoppingTime(Result):
     def verdict(self) -> str:
         """Reports how well early stopping replaces the ridge penalty."""
         return (
-            f"Stopping at time {self.time:.3g} replaces a ridge of {self.ridge:.3g}: the fitted share of a mode "
+            f"Stopping at time {self.time:.3g} acts like a ridge of {self.ridge:.3g}: the fitted share of a mode "
             f"differs by at most {self.worst:.3g}, the predictions on the training points by "
             f"{100 * self.train_gap:.3g} %."
         )
@@ -105,7 +105,7 @@ def equivalent_stopping_time(
     >>> round(result.worst, 12) == round(1 / 3 - torch.e**-2, 12)
     True
     >>> print(result)
-    Stopping at time 2 replaces a ridge of 0.5: the fitted share of a mode differs by at most 0.198, the
+    Stopping at time 2 acts like a ridge of 0.5: the fitted share of a mode differs by at most 0.198, the
     predictions on the training points by 29.7 %.
     """
     ridge = check_number("ridge", ridge, above=0)

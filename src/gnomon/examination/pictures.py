@@ -22,7 +22,10 @@ def learning_rate_scale_plot(rate: float | None, limit: float) -> tuple[Plot, ..
         return ()
     name, value = ("largest stable:", nextafter(limit, 0.0)) if rate is None else ("in use:", rate)
     edges = (min(limit / 1000, value), limit / 10, limit, max(10 * limit, value))
-    words = "Far below the limit training is slow; above it plain gradient descent is unstable from the first step."
+    words = (
+        "With a learning rate far below the limit training is slow; above the limit plain gradient descent is "
+        "unstable from the first step."
+    )
     meter = RangeMeter(name, value, edges, ("slow", "stable", "unstable"))
     return (
         Plot("The learning rate", (meter,), Axis("learning rate", log=True), caption=words, id="the-learning-rate"),

@@ -65,11 +65,11 @@ class ExaminationFacts(Record):
 WHY_REFUTED = {
     "labels_related": "The labels are related to the inputs: the trained network, or a simple model, predicts held-out "
     "labels.",
-    "learning_rates_tried": "Short runs with larger learning rates do no better, so the learning rate can stay.",
-    "good_results": "The trained network has good results on held-out examples despite this.",
+    "learning_rates_tried": "Short runs with larger learning rates do no better, so you can keep the learning rate.",
+    "good_results": "The trained network has good results on held-out examples despite this finding.",
 }
 """What the answer of a section adds if a fact refutes its finding."""
-DESPITE = " The network performs well despite this."
+DESPITE = " The network performs well despite this finding."
 """What the message of a problem adds if good results make it a warning."""
 ELSEWHERE = "Another finding of this report contains the fix."
 

@@ -113,14 +113,14 @@ def _effect_of_context(perplexity: Sequence[float]) -> str:
     """Says in one sentence whether the perplexity falls from the first third of the positions to the last third.
 
     >>> _effect_of_context([9.0, 6.0, 3.0])
-    'It falls along the sequence (from 9 to 3): a longer context helps.'
+    'The perplexity falls along the sequence (from 9 to 3): a longer context helps.'
     """
     known = [value for value in perplexity if value == value]
     third = max(1, len(known) // 3)
     first, last = (sum(part) / len(part) for part in (known[:third], known[-third:]))
     if last < MAX_SHARE_WITH_CONTEXT * first:
-        return f"It falls along the sequence (from {first:.3g} to {last:.3g}): a longer context helps."
-    return "It does not fall along the sequence: a longer context does not help this network."
+        return f"The perplexity falls along the sequence (from {first:.3g} to {last:.3g}): a longer context helps."
+    return "The perplexity does not fall along the sequence: a longer context does not help this network."
 
 
 def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:

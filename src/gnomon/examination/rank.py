@@ -172,7 +172,7 @@ def rank(
     ('deep', 'line')
     """
     if not isinstance(networks, Mapping) or not networks:
-        what = "no networks" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
+        what = "networks is empty" if isinstance(networks, Mapping) else f"the networks are a {type(networks).__name__}"
         raise InputError(what, accepted="networks by name", fix='Pass at least one, as in {"deep": network}')
     examples, seed = check_integer("examples", examples), check_seed(seed)
     steps, batch = check_integer("steps", steps), check_integer("batch", batch)

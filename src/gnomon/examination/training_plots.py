@@ -60,7 +60,8 @@ def plot_tracked(run: Run) -> list[Plot]:
 
     axis = Axis("step", log=True)
     words = (
-        "Below 0.1 the network keeps its features (lazy training), above 0.5 it learns new features (feature learning)."
+        "If the kernel changes by less than 0.1, the network keeps its features (lazy training); above 0.5 it "
+        "learns new ones."
     )
     moved = line("change of the tangent kernel", "kernel drift")
     drift = Line(moved.name, moved.x, [value if value > 0 else nan for value in moved.y])

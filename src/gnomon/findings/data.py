@@ -187,7 +187,7 @@ SENTINEL_VALUES = _kind("sentinel-values", Level.PROBLEM,
     causes=("feature-scale", "input-scale", "outlier-rows", "labels-unrelated", *AFTER_SCALE))
 OUTLIER_ROWS = _kind("outlier-rows", Level.PROBLEM,
     "{rows} of {examples} rows have values far outside of all others, for example {worst:.3g} in column {column}, "
-    "where other values stay within {usual:.3g} of the median. Such rows dominate the loss.",
+    "although other values stay within {usual:.3g} of the median. Such rows dominate the loss.",
     "Check rows {first} first. Remove them, or clip the columns to the range of the other rows.",
     causes=("feature-scale", "input-scale", "labels-unrelated", *AFTER_SCALE))
 MOSTLY_COPIES = _kind("repeated-rows", Level.PROBLEM,
@@ -243,7 +243,7 @@ SKEWED_TARGETS = _kind("skewed-targets", Level.PROBLEM,
 CIRCULAR_TARGETS = _kind("circular-targets", Level.PROBLEM,
     "The smallest and the largest targets have the same inputs: {share:.0%} of the examples at one end of the range "
     "({low:.3g} to {high:.3g}) have their nearest input at the other end. This is typical of angles, hours or days, "
-    "where the end is next to the beginning.",
+    "" "whose end is next to the beginning.",
     "Predict the sine and the cosine of the angle, two outputs, and use atan2(sine, cosine).",
     causes=(*OUTCOMES, "target-scale"))
 ROUNDED_TARGETS = _kind("target-shift", Level.PROBLEM,

@@ -147,7 +147,7 @@ ZERO_WEIGHTS = _kind("zero-weights", Level.PROBLEM,
     causes=(*OUTCOMES, "zero-weights", *AFTER_VANISHING))
 ZERO_LAST_LAYER = _kind("zero-weights", Level.NOTE,
     "All weights of the last layer '{where}' are zero: other layers start to learn after its first step.",
-    "Keep this if it is intended; otherwise initialize the layer with random weights.")
+    "If the zero weights are intended, keep them; otherwise initialize the layer with random weights.")
 
 SCALE_UP = (
     "Raise the variance of the weights to 2 / fan_in for ReLU or 1 / fan_in for tanh, or add normalization or residual "
@@ -213,7 +213,7 @@ CONSTANT_LAYER = _kind("dead-units", Level.PROBLEM,
 UNUSED_UNITS = _kind("dead-units", Level.WARNING,
     "{share:.0%} of the {units} units of '{where}' ({layer}) are dead (always zero); the network does well without "
     "them.",
-    "Keep this, or use a smaller layer. To use these units, lower the learning rate or the biases.")
+    "You can keep the dead units, or use a smaller layer. To use these units, lower the learning rate or the biases.")
 DEAD_UNITS = _kind("dead-units", Level.PROBLEM, DEAD, REVIVE, milder_if="does_well", milder=UNUSED_UNITS)
 DEAD_AFTER_TRAINING = _kind("dead-units", Level.PROBLEM,
     "After training, {share:.0%} of the {units} units of '{where}' ({layer}) are dead: their output is zero for every "
@@ -222,7 +222,8 @@ DEAD_AFTER_TRAINING = _kind("dead-units", Level.PROBLEM,
 DEAD_BEHIND_FROZEN = _kind("dead-units", Level.WARNING,
     "{share:.0%} of the {units} units of '{where}' ({layer}) are dead (always zero). The layers before it are frozen, "
     "and these examples do not use all of their features.",
-    "Keep this if the result is good; otherwise train the last frozen layers as well, with a small learning rate.")
+    "If the result is good, change nothing; otherwise train the last frozen layers as well, with a small learning "
+    "rate.")
 
 ALIKE = "After '{where}', different inputs look nearly the same: their mean correlation reaches {correlation:.6f}."
 CRITICAL = "Use weights of critical variance (2 / fan_in for ReLU, 1 / fan_in for tanh) and small biases."

@@ -50,7 +50,7 @@ NODE_ORDER_COUNTS = _kind("node-order-counts", Level.PROBLEM,
 HARMLESS_SMOOTHING = _kind("oversmoothed", Level.WARNING,
     "After '{where}', the features of different nodes are nearly equal (they differ by less than {limit:.0%} of their "
     "size); training works anyway.",
-    "Keep this if one answer for the whole graph is enough; otherwise use fewer layers or skip connections.")
+    "Change nothing if one answer for the whole graph is enough; otherwise use fewer layers or skip connections.")
 OVERSMOOTHED = _kind("oversmoothed", Level.PROBLEM,
     "After '{where}', the features of different nodes are nearly equal: they differ by less than {limit:.0%} of their "
     "size.",

@@ -57,8 +57,9 @@ class NodeInfluence(Result):
     def verdict(self) -> str:
         """States how many steps away in the graph nodes still influence each other."""
         return (
-            f"Nodes see {self.reach} hops in a graph of diameter {self.diameter}. At that distance their influence is "
-            f"{self.faintest:.1e} of their influence on themselves (rank correlation with resistance: "
+            f"Each node depends on nodes up to {self.reach} hops away (the graph has diameter {self.diameter}). At "
+            f"that distance the influence of a node is "
+            f"{self.faintest:.1e} of its influence on itself (rank correlation with resistance: "
             f"{self.correlation:.2f})."
         )
 

@@ -46,7 +46,7 @@ class PermutationError(Result):
         rule = (
             "the outputs should be permuted like the nodes" if self.kind == "nodes" else "the output should not change"
         )
-        kept = "and they do" if self.kind == "nodes" else "and it does not"
+        kept = "and they are" if self.kind == "nodes" else "and it does not"
         kept = kept if self.error <= EQUIVARIANCE_TOLERANCE else "but this fails"
         return f"Under {self.tried} permutations {rule}, {kept} (relative error {self.error:.1e})."
 

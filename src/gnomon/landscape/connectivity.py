@@ -32,7 +32,8 @@ class ModeConnectivity(Result):
     >>> t = torch.tensor([0.0, 0.5, 1.0])
     >>> lines = LossBetween(t, torch.tensor([1.0, 4.0, 1.0]), None), LossBetween(t, torch.tensor([1.0, 1.5, 1.0]), None)
     >>> print(ModeConnectivity(*lines, "weights", 7).verdict)
-    The barrier between the two models is 3; with the hidden units in one order (by weights) it is 0.5.
+    The loss barrier between the two models is 3; after their hidden units are put into the same order (by weights) it
+    is 0.5.
     """
 
     before: LossBetween
@@ -45,8 +46,8 @@ class ModeConnectivity(Result):
         """A sentence with the loss barrier between the models before and after matching their hidden units."""
         start, end = self.before.barrier, self.after.barrier
         return (
-            f"The barrier between the two models is {start:.3g}; with the hidden units in one order (by {self.by}) it "
-            f"is {end:.3g}."
+            f"The loss barrier between the two models is {start:.3g}; after their hidden units are put into the same "
+            f"order (by {self.by}) it is {end:.3g}."
         )
 
     def plots(self) -> tuple[Plot, ...]:

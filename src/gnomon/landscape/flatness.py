@@ -46,8 +46,8 @@ class FlatnessRadius(Result):
 
     >>> found = FlatnessRadius(torch.tensor([1.0, 2.0, 3.0]), 0.1, 1.9, 0.11, 0.5, 10.0)
     >>> print(found.verdict)
-    The loss rises by 0.5 after a move of 2 in a typical direction (20% of the weights' norm), and of 0.1 in the worst
-    direction.
+    The loss rises by 0.5 if the weights move by 2 in a typical direction (20% of the weights' norm), or by 0.1 in the
+    worst direction.
     """
 
     radii: Float[Tensor, " d"] = field(metadata=HIDDEN)
@@ -68,8 +68,8 @@ class FlatnessRadius(Result):
         share = f"{self.typical / max(self.norm, 1e-300):.3g}" if self.typical == inf else (
             f"{self.typical / max(self.norm, 1e-300):.0%} of the weights' norm")  # fmt: skip
         return (
-            f"The loss rises by {self.rise:.3g} after a move of {self.typical:.3g} in a typical direction "
-            f"({share}), and of {self.worst:.3g} in the worst direction."
+            f"The loss rises by {self.rise:.3g} if the weights move by {self.typical:.3g} in a typical direction "
+            f"({share}), or by {self.worst:.3g} in the worst direction."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -5,8 +5,8 @@
 The gap is proportional to lr. If the gap is large, the learning rate itself influences what is learned.
 Hypotheses: full-batch descent. Reference: [hairer2006geometric], section IX; [cohen2021gradient].
 
->>> GradientFlowGap(0.02, 0.03, 0.1, 50).verdict[:24]
-'Descent stays near gradi'
+>>> GradientFlowGap(0.02, 0.03, 0.1, 50).verdict[:33]
+'Gradient descent stays near gradi'
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,10 @@ class GradientFlowGap(Result):
         """A sentence that says whether the size of the learning rate influences what is learned."""
         near = self.outputs < 0.1
         return (
-            f"Descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after {self.steps} steps "
-            f"of {self.lr:.3g} outputs differ by {self.outputs:.1%} of the change in training."
+            f"Gradient descent {'stays near gradient flow' if near else 'differs from gradient flow'}: after "
+            f"{self.steps} steps "
+            f"with learning rate {self.lr:.3g} the outputs of the two differ by {self.outputs:.1%} of the change in "
+            f"training."
         )
 
 

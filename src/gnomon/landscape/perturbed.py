@@ -50,8 +50,11 @@ class LargestLossRise(Result):
     @property
     def verdict(self) -> str:
         """A sentence that says how much the loss can rise within the radius around the parameters."""
-        unit = "of each weight" if self.adaptive else "in parameters"
-        return f"Within {self.radius:.3g} {unit} the loss can rise from {self.loss:.3g} by {self.rise:.3g}."
+        unit = "times the size of each weight" if self.adaptive else "in parameter space"
+        return (
+            f"If the weights move by up to {self.radius:.3g} {unit}, the loss can rise from {self.loss:.3g} by "
+            f"{self.rise:.3g}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class LocalEntropy(Result):
         """A sentence that says how wide the minimum is: how much Gaussian noise on the weights adds to the loss."""
         cost = -self.value - self.here
         return (
-            f"Noise of precision (scope) {self.scope:.3g} costs {cost:.3g} nats more loss; in a wide minimum this "
+            f"Noise of precision (scope) {self.scope:.3g} costs {cost:.3g} nats of loss; in a wide minimum this "
             f"cost is small."
         )
 

@@ -124,5 +124,5 @@ def _rates(lr: float | Sequence[float], steps: int | None) -> list[float]:
             raise InputError("lr has a rate for each step, so steps must not be given")
         return [check_number("lr", rate, above=0) for rate in lr]
     if steps is None:
-        raise InputError("pass steps, the number of steps with this lr")
+        raise InputError("pass steps=, the number of training steps with this learning rate")
     return [check_number("lr", lr, above=0)] * check_integer("steps", steps)

@@ -28,7 +28,8 @@ class DiagonalEstimate(Result):
 
     >>> found = DiagonalEstimate(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.1, 0.1, 0.2]), 0.95, products=100)
     >>> print(found.verdict)
-    3 diagonal entries with median 2, median half-width of the intervals 0.1 (each with 95% confidence).
+    3 estimated diagonal entries have median 2, the median half-width of their intervals is 0.1 (each with 95%
+    confidence).
     """
 
     values: Float[Tensor, " n"] = field(metadata=HIDDEN)
@@ -42,8 +43,8 @@ class DiagonalEstimate(Result):
         middle, wide = float(self.values.median()), float(self.half_widths.median())
         sure = f"each with {self.confidence:.0%} confidence"
         return (
-            f"{len(self.values)} diagonal entries with median {middle:.3g}, median half-width of the intervals "
-            f"{wide:.2g} ({sure})."
+            f"{len(self.values)} estimated diagonal entries have median {middle:.3g}, the median half-width of "
+            f"their intervals is {wide:.2g} ({sure})."
         )
 
     def plots(self) -> tuple[Plot, ...]:

@@ -28,7 +28,7 @@ class DeformationSensitivity(Result):
     >>> round(found.spread, 3)
     4.0
     >>> print(found.verdict)
-    Unstable: the change under the same deformation grows as frequency^1.
+    The features are unstable: their change under the same deformation grows as frequency^1.
     """
 
     frequencies: Tensor
@@ -48,9 +48,12 @@ class DeformationSensitivity(Result):
         """States whether the representation is as stable to deformations for fine details as for coarse ones."""
         if self.growth < 0.25:
             return (
-                f"Stable to deformations: fine details change no more than coarse ones (within {self.spread:.2g}-fold)."
+                f"The features are stable to deformations: fine details change no more than coarse ones (within "
+                f"{self.spread:.2g}-fold)."
             )
-        return f"Unstable: the change under the same deformation grows as frequency^{self.growth:.2g}."
+        return (
+            f"The features are unstable: their change under the same deformation grows as frequency^{self.growth:.2g}."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the sensitivity to dilation over the input's frequency, one line for each strength of the dilation."""

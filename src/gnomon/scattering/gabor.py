@@ -101,7 +101,10 @@ def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     check_type("layer", layer, nn.Conv2d, fix="Pass an nn.Conv2d, such as the first of your model")
     weight = layer.weight.detach().cpu().double()
     if weight[0, 0].numel() < 2 * PARAMETER_COUNT:
-        found = f"its kernels have {weight[0, 0].numel()} entries, and a Gabor function has {PARAMETER_COUNT} numbers"
+        found = (
+            f"the kernels of the layer have {weight[0, 0].numel()} entries, and a Gabor function has "
+            f"{PARAMETER_COUNT} numbers"
+        )
         wanted = f"kernels of at least {2 * PARAMETER_COUNT} entries"
         raise InputError(found, accepted=wanted, fix="Pass a layer with larger kernels")
     if not bool(weight.isfinite().all()):

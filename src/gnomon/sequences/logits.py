@@ -53,7 +53,8 @@ class LogitScale(Result):
         flat = [s for row in self.scale for s in row]
         high = max(t for row in self.top for t in row)
         return (
-            f"Logits of {len(flat)} heads have scales of {min(flat):.2g} to {max(flat):.2g}; the largest weight is "
+            f"The attention logits of {len(flat)} heads have scales of {min(flat):.2g} to {max(flat):.2g}; the "
+            f"largest attention weight is "
             f"{high:.2g}."
         )
 

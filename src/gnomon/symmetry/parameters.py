@@ -152,8 +152,11 @@ class MatchedNetwork(Result):
     @property
     def verdict(self) -> str:
         """States in one sentence how far the weights are apart before and after matching the units."""
-        found = f"In the best order of units found, the weights differ by {self.distance_after:.3g}"
-        return f"{found}, before by {self.distance_before:.3g}."
+        found = (
+            f"With the best order of units that was found, the weights of the two networks differ by "
+            f"{self.distance_after:.3g}"
+        )
+        return f"{found}, and before reordering by {self.distance_before:.3g}."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the distance between the two networks' weights before and after matching."""

@@ -79,7 +79,7 @@ class FrequencyCurve(Result):
     def verdict(self) -> str:
         """A sentence with the order in which the frequencies were learned."""
         rising = list(self.order) == sorted(self.order)
-        words = "Low frequencies came first" if rising else "Frequencies did not come in rising order"
+        words = "Low frequencies were learned first" if rising else "Low frequencies were not learned first"
         return f"{words}: {', '.join(map(str, self.order))}."
 
     def plots(self) -> tuple[Plot, ...]:
@@ -196,5 +196,5 @@ def _frequencies(frequencies: Sequence[int], points: int) -> tuple[tuple[int, ..
     chosen = tuple(check_integer("frequencies", f) for f in frequencies)
     if not chosen or max(chosen) >= n / 2:
         found = f"frequencies {list(frequencies)} on {n} points"
-        raise InputError(found, accepted="frequencies below half the points", fix="Take more points")
+        raise InputError(found, accepted="frequencies below half the number of points", fix="Take more points")
     return chosen, n

@@ -73,9 +73,12 @@ def check_margin_growth(trial: TrainingTrial) -> Judgment:
         return Judgment(Verdict.INCONCLUSIVE, f"{words} The statement does not apply to this network.")
     fitted = [margin / norm**found for margin, norm in trial.margins if margin > 0]
     if len(fitted) < 3:
-        words = "The network did not fit all examples for long enough. Pass more steps."
+        words = "Training ended too soon after the network had fitted all examples. Pass more steps."
         return Judgment(Verdict.INCONCLUSIVE, words, (Value("degree", found),))
-    reason = f"The normalized margin went from {fitted[0]:.3g} to {fitted[-1]:.3g} (degree {found})."
+    reason = (
+        f"The smallest margin, divided by the size of the weights, went from {fitted[0]:.3g} to "
+        f"{fitted[-1]:.3g} (degree {found})."
+    )
     plot = Plot("Normalized margin", (Line("margin", range(len(fitted)), fitted),), Axis("record"), Axis("margin"))
     values = (Value("first", fitted[0]), Value("last", fitted[-1]), Value("degree", found))
     return Judgment(Verdict.HOLDS if fitted[-1] > fitted[0] else Verdict.REFUTED, reason, values, plot)

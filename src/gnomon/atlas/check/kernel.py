@@ -120,7 +120,7 @@ def check_order_of_learned_eigenvectors(trial: TrainingTrial) -> Judgment:
     if lead == len(values):
         return Judgment(
             Verdict.INCONCLUSIVE,
-            "The kernel cannot order its eigenvectors: all eigenvalues are equal on these examples.",
+            "All eigenvalues of the kernel are equal on these examples, so no eigenvector is learned before another.",
             told,
             plot,
         )

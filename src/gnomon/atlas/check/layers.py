@@ -59,7 +59,9 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     # The output layer is left out, because the task fixes its width.
     weighted = [layer for layer in found.layers if layer.weighted][:-1]
     rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
-    reason = f"Per layer, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
+    reason = (
+        f"From one layer to the next, activations change by the factor {rates[0]:.3g} and gradients by {rates[1]:.3g}."
+    )
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
     if len(weighted) < 2:
         return Judgment(Verdict.INCONCLUSIVE, f"{reason} Fewer than three layers have weights.", values)

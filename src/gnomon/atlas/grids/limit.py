@@ -22,14 +22,14 @@ def cpu_limit(seconds: float) -> Iterator[None]:
     >>> with cpu_limit(0.01):
     ...     while True: pass
     Traceback (most recent call last):
-    TimeoutError: more than 0.01 seconds of CPU time
+    TimeoutError: the computation needs more than 0.01 seconds of CPU time
     """
     if not hasattr(signal, "setitimer") or current_thread() is not main_thread():
         yield
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"more than {seconds:g} seconds of CPU time")
+        raise TimeoutError(f"the computation needs more than {seconds:g} seconds of CPU time")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -82,7 +82,7 @@ def _head(claim: Claim, result: ClaimResult, neighbors: ClaimLinks) -> str:
     chapter = neighbors.chapter
     where = "" if chapter is None else f'<a href="chapter-{chapter.slug}.html">{escape(chapter.title)}</a> · '
     verdict = result.row["verdict"]
-    expected = " This popular statement failed here." if claim.expected == "refuted" else ""
+    expected = " This often repeated statement failed in this measurement." if claim.expected == "refuted" else ""
     return (
         f"<p class=aside>{where}{GRADE_DESCRIPTIONS[claim.source.grade]}</p>"
         f"<p class=answer>{plain_html(claim.title)}.</p>"

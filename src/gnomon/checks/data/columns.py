@@ -73,7 +73,7 @@ class ColumnStatistics(Result):
         return (
             self.findings[0].message
             if self.findings
-            else (f"The {self.count} columns vary, differ from each other, and have similar scales.")
+            else (f"The {self.count} input columns vary, differ from each other, and have similar scales.")
         )
 
     @property

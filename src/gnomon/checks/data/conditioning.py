@@ -45,7 +45,10 @@ class InputConditioning(Result):
     def verdict(self) -> str:
         """Says in one sentence whether standardizing the inputs would speed up training."""
         if self.speedup < 2:
-            return f"Standardizing would hardly help: the condition number is {self.before:.3g}."
+            return (
+                f"Standardizing the inputs would hardly help: the condition number of the inputs is only "
+                f"{self.before:.3g}."
+            )
         return f"Standardize the inputs: gradient descent then needs about {self.speedup:.3g} times fewer steps."
 
     def plots(self) -> tuple[Plot, ...]:

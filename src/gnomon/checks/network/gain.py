@@ -7,7 +7,7 @@ For z ~ N(0, 1):
 
 >>> import torch
 >>> print(activation_gain(torch.nn.ReLU()))
-A gain of 1.414 keeps the mean square of signals; it keeps the mean square of gradients.
+Multiplying the weights by 1.414 keeps the mean square of signals and keeps the mean square of gradients.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,10 @@ class ActivationGain(Result):
         """Says in one sentence which weight gain preserves signals, and what this gain does to gradients."""
         backward = self.gain**2 * self.slope_square
         fate = "keeps" if abs(backward - 1) < 1e-3 else "shrinks" if backward < 1 else "increases"
-        return f"A gain of {self.gain:.4g} keeps the mean square of signals; it {fate} the mean square of gradients."
+        return (
+            f"Multiplying the weights by {self.gain:.4g} keeps the mean square of signals and {fate} the mean "
+            f"square of gradients."
+        )
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots how much an activation function scales signals and gradients, with and without the gain."""

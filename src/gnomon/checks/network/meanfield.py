@@ -158,7 +158,9 @@ class MeanField(Result):
             Line("no change", (0, 1), (0, 1), "dotted"),
         )
         axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
-        caption = "Above the dotted line, inputs become more similar with depth; below it, less similar."
+        caption = (
+            "Above the dotted line, two inputs become more similar from layer to layer; below the line, less similar."
+        )
         return (Plot("Correlations", marks, *axes, caption=caption),)
 
 

@@ -74,4 +74,4 @@ def _fix_for(module: Any, x: Inputs) -> str:
     parameters = module.parameters() if isinstance(module, nn.Module) else ()
     if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:
         return "Convert the module to one dtype, for instance with module.float()"
-    return "Check the shape of x, and run module(x) alone to see where it fails"
+    return "Check the shape of x, and run module(x) alone to see which call fails"

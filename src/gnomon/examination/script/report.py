@@ -23,7 +23,7 @@ QUESTIONS = {
     "parameters": ("Parameters", "Does the optimizer train the model that is used, and all of it?"),
     "modes": ("Training and eval mode", "Are train(), eval() and no_grad() called at the right time?"),
     "schedule": ("Learning rate", "Is the learning rate scheduler stepped at the right times?"),
-    "batches": ("Batches", "Are batches different, mixed, and all used?"),
+    "batches": ("Batches", "Are batches different from each other and shuffled, and are all batches used?"),
     "values": ("Loss and gradients", "Are all numbers finite, and does the loss fall?"),
     "processes": ("Processes", "Do all processes train one model on different data?"),
 }

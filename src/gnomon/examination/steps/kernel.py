@@ -259,7 +259,8 @@ def _plot_learned_share(modes: KernelSpectrum, what: str) -> Plot:
     marks = [] if modes.captured is None else [Line(what, places, modes.captured)]
     marks.append(Line("learning speed", places, share / share[-1].clamp(min=1e-300), "dashed"))
     words = (
-        f"If the curve of the {what} rises early, training fits the {what} soon. Dashed: the share of all the learning "
+        f"If the curve of the {what} rises early, training fits the {what} soon. Dashed: the share of the total "
+        f"learning "
         "speed that these modes have."
     )
     axes = Axis("modes, fastest first", log=True), Axis("cumulative share", limits=(0.0, 1.02))

@@ -61,7 +61,8 @@ MIN_REPORTED_LEAD = 0.02
 MAX_BASELINE_EXAMPLES = 2500
 """Examples for fitting and judging a simple model, at most."""
 NOT_COMPARED = (
-    "No dead units and no outdated averages of batch norm. Not compared with a simple model, because only your loss "
+    "The network has no dead units and no outdated averages of batch norm. gnomon did not compare it with a simple "
+    "model, because only your loss "
     "measures how good the outputs are."
 )
 MIN_BASELINE_SHARE = 0.5

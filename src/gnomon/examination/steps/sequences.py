@@ -153,7 +153,10 @@ def _heads(maps: AttentionMaps, x: Inputs, subject: Subject) -> list[Plot]:
                     [words[t] if t < len(words) else str(t) for t in tokens] if len(tokens) <= MAX_NAMED_TOKENS else []
                 )
             mark = Image("attention", seen.double().cpu(), names, names)
-            words_ = f"Head {head} of '{maps.layers[place]}' on one example: each row shows where a token looks."
+            words_ = (
+                f"Head {head} of '{maps.layers[place]}' on one example: each row shows the tokens to which one "
+                f"token attends."
+            )
             title = f"Attention, {maps.layers[place]} head {head}"
             axes = Axis("token looked at"), Axis("token that looks")
             found.append(Plot(title, (mark,), *axes, words_, id=f"attention-{place}-{head}"))

@@ -172,7 +172,9 @@ def _correlations(field: MeanField) -> Plot:
     before = [i / 40 for i in range(41)]
     after = [field.correlation(c) for c in before]
     marks = (Line("after a layer", before, after), Line("no change", (0, 1), (0, 1), "dotted"))
-    words = "Above the dotted line, different inputs become more similar from layer to layer; below it, less similar."
+    words = (
+        "Above the dotted line, different inputs become more similar from layer to layer; below the line, less similar."
+    )
     axes = Axis("correlation of two inputs before a layer", limits=(0, 1)), Axis("after", limits=(0, 1.02))
     return Plot("Similarity of two inputs after a layer", marks, *axes, words, id="correlation-map")
 

@@ -277,12 +277,13 @@ def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
     plain = as_gradient_descent(run.optimizer) is not None
     if got < wanted:
         why = (
-            "training learned better ones"
+            "training learned better features"
             if plain
-            else f"training learned better ones, or {run.optimizer.name} is faster"
+            else f"training learned better features, or {run.optimizer.name} is faster"
         )
         return f" With its initial features the loss would have reached only {wanted:.3g} (theory): {why}."
     return (
-        f" The initial features would allow {wanted:.3g} after the same number of steps (theory): the training "
+        f" With its initial features alone, the network could reach {wanted:.3g} after the same number of steps "
+        f"(theory): the training "
         f"loss can still fall."
     )

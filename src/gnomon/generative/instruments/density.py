@@ -68,7 +68,11 @@ class DensityCheck(Result):
         """States whether the model's density is valid, that is, integrates to 1."""
         detail = f"its integral is {self.integral}"
         back = "" if self.round_trip != self.round_trip else f", and the round-trip error is {self.round_trip:.1e}"
-        return f"This is not a density: {detail}{back}." if self.findings else f"The density is valid: {detail}{back}."
+        return (
+            f"The function is not a probability density: {detail}{back}."
+            if self.findings
+            else f"The density is valid: {detail}{back}."
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
