@@ -1,5 +1,6 @@
 """Models that take their targets in the call: an encoder with a decoder, several labels, answers marked by places."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -9,9 +10,11 @@ from torch.nn import functional as F
 
 from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss
 from gnomon.checks.network.ignored import ignored_input_findings
+from gnomon.core.errors import InputError
 from gnomon.core.inputs.source import source
 from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import examine
+from gnomon.examination.recipe import build_recipe
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import build_subject
 
@@ -161,3 +164,29 @@ def test_as_many_classes_as_examples_are_no_table_of_pairs():
     x = {"images": torch.randn(2, 4), "texts": torch.randn(2, 3)}
     found = adapt_model_loss(Square(), {name: torch.cat((t, t)) for name, t in x.items()})
     assert found is not None and found[0].eval()(**x)["logits"].shape == (2, 2)
+
+
+def levels_loss(outputs: tuple[Tensor, Tensor], labels: Tensor) -> Tensor:
+    """As coral-pytorch: outputs say whether the class is above 0, 1, 2; there is one output less than classes."""
+    wanted = (labels[:, None] > torch.arange(outputs[0].shape[1])).double()
+    return F.binary_cross_entropy_with_logits(outputs[0].double(), wanted)
+
+
+class Levels(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.fc(x), torch.sigmoid(self.fc(x))
+
+
+def test_labels_beyond_the_outputs_are_left_to_the_users_loss():
+    torch.manual_seed(0)
+    net, x, y = Levels(), torch.randn(24, 4), torch.arange(24) % 4
+    subject = build_subject(net, (x, y), None, seed=0, plan=partial(build_recipe, loss=levels_loss))
+    few = subject.examples(subject.train.first(24))
+    assert subject.task.classes == 0
+    assert subject.loss_of(subject.module(few.x), few.y).item() == pytest.approx(levels_loss(net(x), y).item())
+    with pytest.raises(InputError, match="labels go up to 3 and the network has 2 outputs"):
+        build_subject(nn.Linear(4, 2), (x, y), None, seed=0)
