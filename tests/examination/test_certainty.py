@@ -34,7 +34,7 @@ def test_a_language_model_has_two_scores_and_an_own_loss_has_none():
     loss = Value("test loss", 2.31, meaning="least: 2.2", id="test-loss")
     told = certainty_text((section(loss, perplexity, accuracy, HELD_OUT),), {}, None)
     assert told.startswith("Accuracy on test 50.0%, 95 % interval 46.0% to 54.0% (960 tokens); perplexity on test 3.09")
-    assert "Test loss 2.31, without an interval" in certainty_text((section(loss, HELD_OUT),), {}, None)
+    assert "Test loss 2.31 (no interval" in certainty_text((section(loss, HELD_OUT),), {}, None)
 
 
 def test_unexamined_questions_have_a_reason_and_a_budget():
@@ -42,7 +42,12 @@ def test_unexamined_questions_have_a_reason_and_a_budget():
     told = certainty_text((section(), *late, section(state="skipped"), section(state="failed")), {}, 5.0)
     assert told.endswith(
         "4 of 5 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all), 1 does not "
-        "apply to this network, its data or its results, 1 measurement failed."
+        "apply to this network or its data, 1 measurement failed."
+    )
+    told = certainty_text((section(), section(state="skipped")), {}, 5.0)
+    assert told.endswith("1 of 2 questions not examined, because it does not apply to this network or its data.")
+    assert certainty_text(late, {}, 5.0).endswith(
+        "2 of 2 questions not examined: did not fit into the budget of 5 s (about 15 s would be enough for all)."
     )
     assert "a larger one would be enough" in certainty_text((*late,), {}, None)
 

@@ -45,7 +45,7 @@ def _score(value: Value) -> str:
         return f"{number:.1%}" if share and isinstance(number, float) else format_number(number)
 
     if value.interval is None:
-        return f"{value.name} {text(value.value)}, without an interval"
+        return f"{value.name} {text(value.value)} (no interval: the loss is known only as a mean over all examples)"
     ends = f"{text(value.interval.low)} to {text(value.interval.high)}"
     seen = f" ({value.meaning})" if value.meaning else ""
     return f"{value.name} {text(value.value)}, 95 % interval {ends}{seen}"
@@ -60,6 +60,10 @@ def _unexamined(sections: Sequence[Section], budget: float | None) -> list[str]:
         return []
     if not late and not other and not failed:
         return [f"All {len(sections)} questions were examined."]
+    missing = len(late) + other + failed
+    head = f"{missing} of {count_with_noun(len(sections), 'question')} not examined"
+    if other == missing:
+        return [f"{head}, because {'it does' if other == 1 else 'they do'} not apply to this network or its data."]
     reasons = []
     if late:
         enough = "a larger one would be enough"
@@ -67,10 +71,10 @@ def _unexamined(sections: Sequence[Section], budget: float | None) -> list[str]:
             needed = round_up_seconds(budget * max(section.time_factor for section in late))
             enough = f"about {needed:g} s would be enough for all"
         size = "the budget" if budget is None else f"the budget of {budget:g} s"
-        reasons.append(f"{len(late)} did not fit into {size} ({enough})")
-    reasons += [f"{other} {'does' if other == 1 else 'do'} not apply to this network, its data or its results"] * bool(
-        other
-    )
-    reasons += [f"{count_with_noun(failed, 'measurement')} failed"] * bool(failed)
-    missing = len(late) + other + failed
-    return [f"{missing} of {count_with_noun(len(sections), 'question')} not examined: {', '.join(reasons)}."]
+        many = "" if len(late) == missing else f"{len(late)} "
+        reasons.append(f"{many}did not fit into {size} ({enough})")
+    if other:
+        reasons.append(f"{other} {'does' if other == 1 else 'do'} not apply to this network or its data")
+    if failed:
+        reasons.append(f"{count_with_noun(failed, 'measurement')} failed")
+    return [f"{head}: {', '.join(reasons)}."]

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from gnomon.core.results import Axis, Bars, Image, Plot, RangeMeter, Result
+from gnomon.core.results.drawing import has_points
 
 EMPTY_WORDS = {"x", "y", "number of", "first", "second"}
 """Labels that say nothing about a quantity."""
@@ -51,7 +52,7 @@ class _Complete(list):
 
 
 def plot_faults(result: Result) -> list[str]:
-    """What is missing on the plots of a result: a title, the label of an axis, or any plot."""
+    """What is missing on the plots of a result: a title, the label of an axis, points to see, or any plot."""
     plots = result.plots()
     found = [] if plots else ["no plot"]
     for plot in plots:
@@ -63,6 +64,8 @@ def _faults(plot: Plot) -> list[str]:
     found = [] if plot.title else ["no title"]
     if not plot.marks:
         return found  # drawn as a sentence
+    if not any(map(has_points, plot.marks)):
+        return [*found, "an empty panel"]
     named = any(isinstance(mark, Bars | RangeMeter) for mark in plot.marks)
     rows = any(isinstance(mark, Image) and any(mark.rows) for mark in plot.marks)
     found += [] if _says(plot.x) else ["the x axis has no label"]

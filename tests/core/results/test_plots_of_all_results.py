@@ -124,6 +124,10 @@ def test_the_checker_sees_what_is_missing():
     assert plot_faults(Shown()) == ["no plot"]
     bare = Plot("", (Line("a", (1, 2), (2, 1)),))
     assert plot_faults(Shown((bare,))) == ["'': no title", "'': the x axis has no label", "'': the y axis has no label"]
+    empty = Plot("Loss", (Line("a", (1, 2), (float("nan"),) * 2), Reference("limit", 1.0)), Axis("step"), Axis("loss"))
+    assert plot_faults(Shown((fine, empty))) == ["'Loss': an empty panel"]
+    said = Plot("Loss", (), caption="Nothing was measured.")
+    assert plot_faults(Shown((fine, said))) == []
     with results_made() as made:
         Shown((fine,))
         gnomon.core.results.curves.Curves  # noqa: B018
@@ -151,6 +155,7 @@ def test_an_example_of_every_class_is_drawn_with_labels_on_all_panels():
                     if type(result) in seen:
                         continue
                     seen.add(type(result))
+                    assert plot_faults(result) == [], type(result)
                     first = result.plot()
                     for ax in first.figure.axes:
                         words = ax.get_yticklabels() if not ax.get_ylabel() else ()

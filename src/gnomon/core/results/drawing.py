@@ -20,7 +20,7 @@ from gnomon.core.results.matrix import draw_matrix
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
 from gnomon.core.results.ticks import mark_ticks, plain_number, widen_flat_axes
 
-__all__ = ["draw", "draw_all", "new_axes"]
+__all__ = ["draw", "draw_all", "has_points", "new_axes"]
 
 MAX_LABEL_CHARACTERS = 30
 """Maximum number of characters in the label of a bar."""
@@ -64,7 +64,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
             set_limits(*axis.limits)
     widen_flat_axes(ax, plot)
     mark_ticks(ax, plot, whole=_whole(plot))
-    if any(map(_has_points, plot.marks)):
+    if any(map(has_points, plot.marks)):
         label_marks(ax, plot)
     else:
         words = ax.text(0.5, 0.5, "Nothing was measured that could be plotted.", transform=ax.transAxes)
@@ -73,8 +73,12 @@ def draw(plot: Plot, ax: Any = None) -> Any:
     return ax
 
 
-def _has_points(mark: Mark) -> bool:
-    """Checks whether an element of a plot shows any data; reference lines do not count."""
+def has_points(mark: Mark) -> bool:
+    """Checks whether an element of a plot shows any data; reference lines do not count.
+
+    >>> has_points(Line("loss", (1, 2), (float("nan"), 0.5))), has_points(Reference("limit", 1.0))
+    (True, False)
+    """
     if isinstance(mark, Reference):
         return False
     numbers = mark.counts if isinstance(mark, Histogram) else mark.values if isinstance(mark, Bars) else ()

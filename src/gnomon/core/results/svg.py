@@ -11,6 +11,7 @@ from html import escape
 from io import StringIO
 from math import isfinite
 from re import DOTALL, sub
+from textwrap import fill
 from typing import Any
 
 from gnomon.core.results.drawing import draw
@@ -29,6 +30,8 @@ STYLE: dict[str, Any] = {
 """What differs from the look of all pictures: lines and words in the color of the page."""
 POINTS_PER_INCH = 72
 """Units of an SVG picture in an inch."""
+CHARACTERS_PER_INCH = 9
+"""Number of characters of a title in an inch of a plot's width; longer titles are wrapped."""
 INCHES_PER_BAR = 0.24
 """Height of a bar in inches."""
 INCHES_AROUND_BARS = 1.4
@@ -54,8 +57,9 @@ def plots_svg(plots: Sequence[Plot], name: str, *, width: float = 6.4, height: f
             layout="constrained",
         )
         axes = figure.subplots(1, len(plots), squeeze=False)[0]
+        characters = int(width * CHARACTERS_PER_INCH / len(plots))
         for plot, ax in zip(plots, axes, strict=True):
-            draw(plot, ax)
+            draw(plot, ax).set_title(fill(plot.title, characters))
         picture = _write(figure, name, plots)
         return picture if len(plots) > 1 else picture.replace("<svg", f"<svg {_places(figure, axes[0])}", 1)
 

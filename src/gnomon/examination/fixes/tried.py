@@ -20,6 +20,8 @@ from gnomon.training import Run
 
 __all__ = ["Fixes", "TriedFix", "advice_after_trials", "format_score"]
 
+ONLY_GUESSES = ("test-inputs",)
+"""Fixes that are tried without a sign of their fault. They are named only if they help."""
 CHOSEN_BY_TRIAL = ("higher-rate", "lower-rate")
 """Fixes that try several numbers; the advice names the one that was proven."""
 MAX_LISTED = 5
@@ -135,7 +137,7 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
     if proven is not None:
         words = proven.words if proven.words.startswith("without ") else f"with {proven.words}"
         return f"Train {words}." if several or proven.fix in CHOSEN_BY_TRIAL else finding.fix
-    names = [one.words for one in own]
+    names = [one.words for one in own if one.fix not in ONLY_GUESSES]
     tried = ", ".join(names[:MAX_LISTED]) + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
     return f"{finding.fix} Tried without a clear gain: {tried}." if tried else finding.fix
 

@@ -182,13 +182,13 @@ def _mark_as_unfinished(result: StepResult, short: str) -> StepResult:
 def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained: bool, short: bool) -> StepResult:
     margin, judged = margins(p, y), calibration(p, y, level=significance_level("calibration"))
     hardest = index[torch.tensor(margin.hardest)].tolist()
-    state = "trained" if trained else "as given"
+    state = "" if trained else ", network not trained"
     values = (
         Value(
             "accuracy",
             margin.accuracy,
             margin.accuracy_interval,
-            meaning=f"{len(y)} {which} examples, network {state}",
+            meaning=f"{len(y)} {which} examples{state}",
             id="accuracy",
         ),
         Value(
@@ -245,12 +245,10 @@ def _regression(
     y = y.double()
     residual, explained = (f - y).square().mean(1).sqrt(), explained_variance(f, y)
     hardest = index[residual.topk(min(MAX_NAMED_EXAMPLES, len(f))).indices].tolist()
-    state = "trained" if trained else "as given"
+    state = "" if trained else ", network not trained"
     error, spread = float(residual.square().mean().sqrt()), float(y.var(0, correction=0).mean().sqrt())
     values = (
-        Value(
-            "root mean square error", error, meaning=f"{which} examples, network {state}", id="root-mean-square-error"
-        ),
+        Value("root mean square error", error, meaning=f"{which} examples{state}", id="root-mean-square-error"),
         Value(
             "explained variance",
             explained,

@@ -268,6 +268,4 @@ def _plot(match: TheoryMatch, method: str) -> Plot:
         words += f" {_agreement(match)}: the network changes its features."
     each = run.seconds / max(int(run.steps[-1]), 1)
     axes = Axis("step", other_unit=("seconds", each)), Axis(run.loss_name, log=wide)
-    return Plot(
-        "Theory check: loss in a short run of gradient descent", tuple(marks), *axes, words, id="theory-and-measurement"
-    )
+    return Plot("Theory: short gradient descent run", tuple(marks), *axes, words, id="theory-and-measurement")
