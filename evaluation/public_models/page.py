@@ -101,7 +101,7 @@ of 15, of which it had about 60 s of processor time.
 ATTENTION = """\
 ## Attention of transformers
 
-`gnomon.sequences` observes the operations of torch. Its functions therefore take models of Hugging Face and other libraries, with batches in their usual form. If a model can return its own attention (`output_attentions=True`), the maps are equal
+`gnomon.sequences` observes the operations of torch. The functions of `gnomon.sequences` therefore take models of Hugging Face and other libraries, with batches in their usual form. If a model can return its own attention (`output_attentions=True`), the maps are equal
 to it, exactly.
 
 | model | attention maps, alignment, head ablation | causality | memory |
@@ -122,8 +122,7 @@ LIMITS = """\
 `gnomon.limit` is exact for networks whose layers have a formula; none of the networks in this table has formulas for
 all of its layers. `gnomon.sampled_limit(build)` averages the kernels of newly built networks, at their own width, and
 states its standard error, here relative to the mean diagonal of the kernel. The column *distance* is the difference
-from a plain loop over other random networks, in units of the combined standard error. The table shows means over
-outputs. `python -m evaluation.public_models.limits` runs fourteen networks; `resnet18` and `unet` are missing in the
+from a plain loop over other random networks, in units of the combined standard error. All kernels in the table are means over outputs. `python -m evaluation.public_models.limits` runs fourteen networks; `resnet18` and `unet` are missing in the
 table because their runs did not end in time. A network that sets its own random seed, as `kan` does by default, is
 refused until its builder passes a new seed at each call, as in the table.
 

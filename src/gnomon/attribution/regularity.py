@@ -36,7 +36,7 @@ class LabelRegularity(Result):
     def verdict(self) -> str:
         """States how often the nearest pairs differ in label, compared with all pairs."""
         share = (
-            f"Of the nearest {1 / len(self.disagreement):.0%} of pairs, {self.disagreement[0]:.1%} have "
+            f"Of the nearest {1 / len(self.disagreement):.0%} of pairs of examples, {self.disagreement[0]:.1%} have "
             f"different labels"
         )
         return f"{share}; of all pairs {self.overall:.1%} do."

@@ -37,7 +37,7 @@ def compare(
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
     budget: Annotated[str, typer.Option(help="Time limit for both networks together, such as 60s or 2m.")] = "2m",
-    out: Annotated[Path, typer.Option(help="File for the HTML page.")] = Path("compare.html"),
+    out: Annotated[Path, typer.Option(help="File to which the HTML report is written.")] = Path("compare.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of text.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> None:

@@ -61,7 +61,7 @@ def examine(
     batch: Annotated[int | None, typer.Option(help="Batch size; by default chosen by the cost of a step.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Maximum number of passes over the data.")] = None,
     budget: Annotated[str, typer.Option(help="Time limit, such as 60s or 2m.")] = "60s",
-    out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="File to which the HTML report is written.")] = Path("report.html"),
     site: Annotated[
         str, typer.Option(help="Address or folder of the documentation, for links from the report.", show_default=False)
     ] = "",

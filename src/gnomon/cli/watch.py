@@ -60,7 +60,7 @@ def watch(
     module: Annotated[
         bool, typer.Option("-m", help="Treat SCRIPT as the name of a module, as python -m does.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="File for the HTML report.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="File to which the HTML report is written.")] = Path("report.html"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as JSON, in the last line of the output.")
     ] = False,

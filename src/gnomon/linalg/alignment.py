@@ -111,5 +111,9 @@ def _finite(kernel: Tensor) -> Tensor:
     if not torch.isfinite(k).all():
         raise NotFiniteError("the kernel holds NaN", accepted="a finite kernel", fix="Check the model's outputs")
     if not k.any():
-        raise InputError("the kernel is zero", accepted="a kernel that is not zero", fix="Choose other parameters")
+        raise InputError(
+            "the kernel is zero",
+            accepted="a kernel that is not zero",
+            fix="Pass another kernel; a tangent kernel is zero if no parameter affects the outputs",
+        )
     return k

@@ -18,7 +18,7 @@ class EnergyByOrder(Result):
     """Result: the fraction of the scattering coefficients' squared norm in orders 0, 1 and 2.
 
     >>> print(EnergyByOrder((0.75, 0.2, 0.05)).verdict)
-    Order 2 holds 5.00% of the energy of all scattering coefficients.
+    Order 2 holds 5.00% of the energy (sum of squares) of all scattering coefficients.
     """
 
     shares: tuple[float, ...]
@@ -26,7 +26,8 @@ class EnergyByOrder(Result):
     @property
     def verdict(self) -> str:
         """States which share of the energy the highest order of scattering coefficients holds."""
-        return f"Order {len(self.shares) - 1} holds {self.shares[-1]:.2%} of the energy of all scattering coefficients."
+        share = f"{self.shares[-1]:.2%} of the energy (sum of squares)"
+        return f"Order {len(self.shares) - 1} holds {share} of all scattering coefficients."
 
     def plots(self) -> tuple[Plot, ...]:
         """Plots the share of the scattering coefficients' energy in each order as a bar."""
