@@ -187,3 +187,11 @@ def test_a_vision_transformer_sees_order_and_a_bag_does_not():
     x = torch.randn(2, 1, 8, 8)
     turned = x.roll(4, 2)
     assert torch.allclose(bag(x), bag(turned), atol=1e-6) and not torch.allclose(vit(x), vit(turned), atol=1e-4)
+
+
+def test_a_state_that_starts_at_zero_has_finite_parameters(monkeypatch):
+    """|lambda|^2 is at least 1e-6 and the angle at least 2 pi 1e-6, because both are stored as logarithms."""
+    monkeypatch.setattr(torch, "rand", lambda *shape, **known: torch.zeros(*shape))
+    found = models.LinearRecurrentUnit(2, 3, 1).eigenvalues().detach()
+    torch.testing.assert_close(found.abs(), torch.full((3,), 1e-3), rtol=1e-3, atol=0)
+    torch.testing.assert_close(found.angle(), torch.full((3,), 2e-6 * torch.pi), rtol=1e-3, atol=0)
