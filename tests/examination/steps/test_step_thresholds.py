@@ -81,7 +81,7 @@ def _early(monkeypatch, *, high=0.1, steps=160, proven=True, stops=False):
     subject = build_subject(nn.Linear(2, 2), (torch.zeros(9, 2), torch.arange(9) % 2), None, seed=0)
     trial = TrialRun(subject.module, subject.train, subject.train, subject.loss, Adam(), BatchPlan(4), steps)
     made = []
-    monkeypatch.setattr(prove, "_run", lambda t, budget, seed: None if stops else made.append(t.steps) or "run")
+    monkeypatch.setattr(prove, "run_trial", lambda t, budget, seed: None if stops else made.append(t.steps) or "run")
     return prove._early(found, lambda trials, runs: better, (trial, trial), None, 0), made
 
 
@@ -128,20 +128,20 @@ def test_layers_are_named_by_path_and_class_in_the_plot_of_their_changes():
     assert regime._share(3.0) == "300.0% of their size" and regime._share(3.01) == "3.01 times their size"
 
 
-def test_samples_are_compared_with_all_training_examples():
+def test_samples_are_compared_with_training_examples():
     seen = torch.tensor([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [10.0, 1.0], [0.0, 2.0]])
-    drawn = DrawnSamples(torch.tensor([[0.0, 1.0], [6.0, 8.0]]), 3, torch.tensor([1.0, 5.0]))
+    drawn = DrawnSamples(torch.tensor([[0.0, 1.0], [6.0, 8.0]]), 3, torch.tensor([1.0, 5.0]), 9.0, 8.0)
     content = samples._content(drawn, seen, torch.tensor([0, 1]), unfinished=False)
-    pairs = torch.pdist(seen).median()
     neighbors = torch.cdist(seen, seen).fill_diagonal_(99).min(1).values.median()
     assert by_id(content) == pytest.approx({
         "sample-distance": float(drawn.distances.median()), "training-distance": float(neighbors),
-        "sample-spread": float((torch.tensor([6.0, 7.0])).norm()), "training-spread": float(pairs),
+        "sample-spread": 9.0, "training-spread": 8.0,
     })  # fmt: skip
-    for factor, good in ((0.49, False), (0.51, True)):
-        near = torch.tensor([[0.0, 0.0], [float(pairs) * factor, 0.0]])
-        few = samples._content(DrawnSamples(near, 3, torch.ones(2)), seen, torch.tensor([0, 1]), unfinished=False)
-        assert few.good_news is good
+    for spread, wanted, good in ((3.9, 8.0, False), (4.1, 8.0, True), (0.0, 0.0, True)):
+        few = DrawnSamples(drawn.samples, 3, torch.ones(2), spread, wanted)
+        found = samples._content(few, seen, torch.tensor([0, 1]), unfinished=False)
+        assert found.good_news is good and bool(found.findings) is not good
+        assert samples._content(few, seen, torch.tensor([0, 1]), unfinished=True).findings == ()
     shown = samples._exhibit(1, torch.arange(15.0), torch.arange(15.0), 2.0)
     assert shown.hidden == 3 and len(shown.features) == 12
     assert samples._exhibit(1, torch.arange(12.0), torch.arange(12.0), 2.0).hidden == 0
@@ -164,6 +164,7 @@ def test_the_nearest_training_example_is_that_of_each_sample():
     product = answered(SamplesStep, net, (x, x), (run,)).product
     wanted = torch.cdist(product.samples.double(), x.double()).min(1).values
     assert product.samples.shape == (12, 3) and torch.allclose(product.distances, wanted)
+    assert product.data_spread == pytest.approx(float(torch.pdist(x).median()), rel=1e-5)
 
 
 def test_unrelated_labels_are_left_open_if_the_inputs_hint_at_a_relation():
