@@ -63,6 +63,11 @@ SHUFFLED_IN_TRAIN = _kind("labels-unrelated", Level.PROBLEM,
     "errors on the training set and {test:.0%} on the test set.",
     MATCH_TARGETS,
     causes=OUTCOMES)
+SHUFFLED_IN_TEST = _kind("labels-unrelated", Level.PROBLEM,
+    "Test targets do not match their inputs. A simple model removes {train:.0%} of the errors of a guess on the "
+    "training set and {test:.0%} on the test set; fitted to other test examples it removes {within:.0%} there.",
+    f"{MATCH_TARGETS} The test score says nothing until then.",
+    causes=("shortcut-in-train", "overfit", "train-test-shift", "chance-level", "noisy-labels", "classes-renumbered"))
 UNRELATED_SO_FAR = _kind("labels-unrelated", Level.WARNING,
     "Before training, labels look unrelated to inputs: shuffled labels fit equally well (p-value {p_value:.2g}){score}."
     " Training was too short to decide this.",

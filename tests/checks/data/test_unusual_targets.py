@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from gnomon.checks.data.compared_labels import compare_labels
 from gnomon.checks.data.leaked_target import leaked_target_findings
 from gnomon.checks.data.skewed_targets import skewed_target_findings
 from gnomon.checks.data.standardized_rows import standardized_row_findings
@@ -114,3 +115,17 @@ def test_rows_with_their_own_mean_and_deviation_are_recognized():
         assert standardized_row_findings(rows)[0].values == {"rows": 50, "columns": 12}
     assert standardized_row_findings((x - x.mean(0)) / x.std(0)) == ()
     assert standardized_row_findings(x - x.mean(1, keepdim=True)) == ()
+
+
+def test_test_labels_in_another_order_are_recognized_and_hard_ones_are_not():
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(700, 5, generator=g)
+    y = (x[:, 0] + 0.3 * torch.randn(700, generator=g) > 0).long()
+    order = torch.randperm(250, generator=g)
+    shuffled = compare_labels(x[:450], y[:450], x[450:], y[450:][order])
+    assert shuffled.unrelated_in_test and "Test targets do not match their inputs" in shuffled.findings[0].message
+    assert not compare_labels(x[:450], y[:450], x[450:], y[450:]).unrelated_in_test
+    # numbered the other way around: a model of test examples predicts them
+    assert not compare_labels(x[:450], y[:450], x[450:], 1 - y[450:]).unrelated_in_test
+    noise = torch.randint(0, 2, (700,), generator=g)
+    assert not compare_labels(x[:450], noise[:450], x[450:], noise[450:]).unrelated_in_test

