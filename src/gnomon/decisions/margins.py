@@ -67,12 +67,21 @@ class Margins(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots a histogram of the margins of all examples."""
         bins = int(min(MAX_BINS, 2 * len(self.values) ** 0.5 + 1))
-        marks = (Histogram.of("examples", self.values, bins=bins), Reference("", 0.0, vertical=True))
+        marks = (Histogram.of("examples", self.values, bins=bins), Reference("wrong on the left", 0.0, vertical=True))
         words = (
             "Margin: probability of the right class minus the largest probability of another class; left of the dashed "
             "line the answer is wrong."
         )
-        return (Plot("Margins", marks, Axis("margin"), Axis("examples", log=True), words, id="margins"),)
+        return (
+            Plot(
+                "Margins",
+                marks,
+                Axis("margin (difference of two probabilities)"),
+                Axis("number of examples"),
+                words,
+                id="margins",
+            ),
+        )
 
 
 @names_call

@@ -17,7 +17,7 @@ from typing import Any
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from gnomon.core.results import Curves, Finding, Plot, Value, WithCurves
+from gnomon.core.results import Axis, Curves, Finding, Plot, Scatter, Value, WithCurves
 from gnomon.core.results.plain import HIDDEN
 from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
@@ -162,8 +162,10 @@ class Run(WithCurves):
         return (Finding(kinds.TRAINING_DIVERGED, values=values, evidence=evidence),)
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the losses over the training time."""
-        return (self.curves.plot("Training", self.verdict),)
+        """Plots the measured losses over the steps of training, from the start."""
+        losses = {"training": self.loss, "test": self.test_loss}
+        marks = tuple(Scatter(name, self.steps, v, i) for i, (name, v) in enumerate(losses.items()) if v is not None)
+        return (Plot("Training", marks, Axis("step"), Axis(self.curves.loss_name, log=True), self.verdict),)
 
 
 def _has_averages(model: nn.Module) -> bool:

@@ -112,6 +112,7 @@ def test_pictures_have_coordinates_contours_and_other_marks():
     ax = draw(Plot("Loss", marks, Axis("s"), Axis("t")), new_axes()[0])
     assert ax.get_xlim() == (-1, 1) and len(ax.figure.axes) == 2  # the color bar
     assert ax.get_aspect() == 1 and len(ax.collections) >= 1
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["model"]  # a single mark on a picture is named
     signed = Image("attribution", [[-1.0, 3.0]], centered=True, under=[[0.0, 1.0]])
     shown = draw(Plot("Map", (signed,), Axis("a"), Axis("b")), new_axes()[0]).images
     assert len(shown) == 2 and shown[1].get_clim() == (-3, 3)

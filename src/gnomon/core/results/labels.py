@@ -34,7 +34,9 @@ def label_marks(ax: Any, plot: Plot) -> None:
     curves = [mark for mark in named if not isinstance(mark, Reference)]
     handles, names = ax.get_legend_handles_labels()
     drawn = dict(zip(names, handles, strict=True))
-    listed = [] if len(named) < 2 or _label_ends(ax, plot, curves, drawn) else [mark.name for mark in curves]
+    picture = any(isinstance(mark, Image) for mark in plot.marks)
+    alone = len(named) < 2 and not picture  # The axes name a single curve, but not a mark on a picture.
+    listed = [] if alone or _label_ends(ax, plot, curves, drawn) else [mark.name for mark in curves]
     if _overlap(ax, lines):
         listed += [mark.name for mark in lines]
     else:
@@ -42,7 +44,7 @@ def label_marks(ax: Any, plot: Plot) -> None:
             _label_reference(ax, mark)
     shown = [name for name in dict.fromkeys(listed) if name in drawn]
     if shown:
-        ax.legend([drawn[name] for name in shown], shown, frameon=False)
+        ax.legend([drawn[name] for name in shown], shown, frameon=picture)
 
 
 def _label_ends(ax: Any, plot: Plot, curves: list[Any], drawn: dict[str, Any]) -> bool:
