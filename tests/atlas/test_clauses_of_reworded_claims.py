@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 
+from gnomon.atlas.claims.discovery import physical_law_as_compression as compression
 from gnomon.atlas.claims.generative import ddpm_closed_form_marginal as noising
 from gnomon.atlas.claims.kernel_limit import nngp_linear_unit as linear_unit
 from gnomon.atlas.claims.kernel_limit.mean_field_flow import on_sphere
@@ -72,3 +73,8 @@ def test_only_the_distribution_of_the_neurons_matters():
     once = outputs_after_training(w, v, x, y, test)
     assert outputs_after_training(np.tile(w, (2, 1)), np.tile(v, 2), x, y, test) == pytest.approx(once, abs=1e-6)
     assert np.abs(outputs_after_training(w[:6], v[:6], x, y, test) - once).max() > 0.01
+
+
+def test_the_true_law_is_the_shortest_description_in_nine_of_ten_draws():
+    assert compression.predicted(1000) < 0.05
+    assert compression.measure(1000, 50, 0.3, 1, list(range(8))).mean() <= 0.1

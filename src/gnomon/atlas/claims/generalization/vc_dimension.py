@@ -1,9 +1,9 @@
-"""The VC dimension of intervals is two, of half-planes three, of rectangles four, and of sines infinite.
+"""The VC dimension of intervals is two, of half-planes three, of rectangles four, and of sines at least ten.
 
     intervals 2,   axis-parallel rectangles 4,   half-planes 3,   sines sign(sin(w x)) any number                 (1)
 
-A class shatters points if it labels them in all ways. Sines label the points 2^-i, i = 1 to n, in every way with w = pi
-(1 + sum over zeros i of 2^i). Reference: [vapnik1971uniform].
+A class shatters points if it labels them in all ways. Sines have no finite dimension (ten points are tried): they label
+2^-i, i = 1 to n, in every way with w = pi (1 + sum over zeros i of 2^i). Reference: [vapnik1971uniform].
 """
 
 from functools import partial

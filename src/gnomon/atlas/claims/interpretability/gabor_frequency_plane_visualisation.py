@@ -1,4 +1,4 @@
-"""Filters learned from images respond to edges of all directions; random filters leave directions uncovered.
+"""Filters learned from images cover all frequencies of a band to a factor 100 of the best one; random filters do not.
 
     min S / max S >= 0.01 over the band,    S(w) = sum_k |psi_k^(w)|^2 + |psi_k^(-w)|^2,    |psi_k| = 1          (1)
 

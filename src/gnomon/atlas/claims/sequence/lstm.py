@@ -1,4 +1,4 @@
-"""An LSTM's cell is its old value times the forget gate plus a candidate times the input gate.
+"""An LSTM's cell is forget gate x old value + input gate x candidate; its direct gradient is a product of forget gates.
 
     c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')                                        (1)
     dc_T / dc_0 along the cells alone = product over t of sigmoid(f_t)                                        (2)

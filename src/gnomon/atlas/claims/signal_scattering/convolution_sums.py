@@ -90,9 +90,10 @@ ROWS = (
      correlate, ""),
     ("cross-correlation", "A convolutional layer correlates: it convolves with the flipped kernel",
      "Does a convolutional layer compute a convolution?",
-     r"(f \star h)[u] = \sum_t f[u + t] h[t] = (f * \bar h)[u]", Source("theorem", "lecun1998gradient", "Section II"),
-     "the kernel stays and the signal is shifted, not the other way round", with_flipped_kernel, layer,
-     flips_the_signal,
+     r"(f \star h)[u] = \sum_t f[u + t] h[t] = (f * \bar h)[u]",
+     Source("definition", "lecun1998gradient", "Section II"),
+     "the kernel stays and the signal is shifted, not the other way round",
+     with_flipped_kernel, layer, flips_the_signal,
      "Sometimes printed as the sum of f[t] h[u + t]; that flips f instead of h, and is the control."),
 )  # fmt: skip
 

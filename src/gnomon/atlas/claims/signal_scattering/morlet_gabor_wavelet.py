@@ -43,7 +43,7 @@ CLAIM = Claim(
     question="How does a Morlet wavelet get mean zero?",
     equation=r"\psi \propto e^{-|u|^2 / 2 \sigma} (e^{i \xi u} - \kappa), \quad \kappa = e^{-\sigma |\xi|^2 / 2}",
     axes=("frequency (wavelet, then window)", "spectrum"),
-    source=Source("theorem", "bruna2013invariant"),
+    source=Source("definition", "bruna2013invariant"),
     premises=(
         Premise("the window is subtracted with the factor kappa"),
         Premise(
