@@ -140,7 +140,7 @@ def test_the_information_plane_says_that_bins_decide():
     assert (
         fine.about_input[0] == pytest.approx(fine.ceiling, rel=0.02) and coarse.about_input[-1] < fine.about_input[-1]
     )
-    assert "at its ceiling" in fine.verdict
+    assert "as large as it can be" in fine.verdict
 
 
 def test_a_tree_stands_in_for_a_network():

@@ -100,9 +100,9 @@ class InformationPlane(Result):
         """States what the mutual information of layers shows, and whether it measures compression at all."""
         full = max(self.about_input) > 0.95 * self.ceiling
         note = (
-            "at its ceiling: the bins separate all examples, so it does not measure compression"
+            "as large as it can be, because the bins separate all examples, so it does not measure compression"
             if full
-            else "below its ceiling"
+            else "smaller than its largest possible value"
         )
         return f"I(X; T) is {note}; with {self.bins} bins it measures clustering of examples and changes with the bins."
 

@@ -10,7 +10,7 @@ Reference: [mallat2016understanding], section 2; [mahendran2015understanding] fo
 (4).
 
 >>> RepresentationReport("0", 0.02, 0.9, 25.0, 3.0).verdict[:33]
-"'0' changes by 2.0% under transfo"
+"The output of '0' changes by 2.0%"
 """
 
 from collections.abc import Callable, Sequence
@@ -51,8 +51,10 @@ class RepresentationReport(Result):
     def verdict(self) -> str:
         """States in one sentence how invariant, stable, invertible and class-separating the layer's output is."""
         return (
-            f"'{self.layer}' changes by {self.invariance:.1%} under transformations that should not matter, stretches "
-            f"distances by up to {self.stability:.3g}, keeps the input to {self.psnr:.1f} dB and separates classes by "
+            f"The output of '{self.layer}' changes by {self.invariance:.1%} under transformations that should not "
+            f"matter, stretches "
+            f"distances by up to {self.stability:.3g}, lets the input be reconstructed with {self.psnr:.1f} dB and "
+            f"separates classes by "
             f"{self.separation:.2g}."
         )
 

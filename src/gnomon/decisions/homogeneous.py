@@ -141,7 +141,8 @@ class KKTResidual(Result):
             return f"Some training examples are classified wrongly: the smallest margin is {self.smallest_margin:.3g}."
         count = f"{self.support_vectors} example{'s' if self.support_vectors != 1 else ''}"
         return (
-            f"The KKT residual is {self.residual:.3g} (0 for a maximum-margin solution): gradients of the margins of "
+            f"The weights miss the conditions of a maximum-margin solution by {self.residual:.3g} (KKT residual): "
+            f"gradients of the margins of "
             f"{count} leave {self.stationarity:.1%} of the weight vector, and their margins exceed the smallest one "
             f"by {self.slack:.1%}."
         )

@@ -106,7 +106,7 @@ class Ranking(Result):
         best, count = self.candidates[0], len(self.candidates)
         burst = f"a trial of {best.short_run.steps} training steps on {self.examples:,} examples"
         if not best.trainable:
-            return f"None of the {count} learned in {burst}: {best.reason}."
+            return f"None of the {count} networks learned in {burst}: {best.reason}."
         score = f"predicted score {best.score:.1%}{_range(best)}"
         if len(equal := self.equal_to_best) > 1:
             return f"{' and '.join((', '.join(equal[:-1]), equal[-1]))} are equal by {burst}: {score}."

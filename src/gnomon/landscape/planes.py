@@ -69,7 +69,7 @@ class LossPlane(Result):
         low, high = float(self.losses.min()), float(self.losses.max())
         head = f"On the plane the loss goes from {low:.3g}, at ({self.best[0]:.3g}, {self.best[1]:.3g}), to {high:.3g}"
         return (
-            f"{head}; it contains {self.share:.0%} of the variance of the models' parameters."
+            f"{head}; the plane contains {self.share:.0%} of the variance of the models' parameters."
             if len(self.path) > 1
             else f"{head}."
         )

@@ -161,6 +161,8 @@ def _numbers(y: Tensor) -> _Part:
 def _histogram(flat: Tensor) -> Plot:
     numbers = flat.reshape(-1)
     sample = numbers[:: max(1, len(numbers) // MAX_HISTOGRAM_NUMBERS)]
-    words = "Distribution of the input values; networks learn best from values between about -3 and 3."
+    words = (
+        "This plot shows the distribution of the input values; networks learn best from values between about -3 and 3."
+    )
     axes = Axis("value of an input feature"), Axis("how often", log=True)
     return Plot("Inputs", (Histogram.of("values", sample, bins=60),), *axes, words, id="inputs")

@@ -170,7 +170,7 @@ def _mistakes(f: Tensor, y: Tensor, which: str, subject: Subject) -> tuple[str, 
     if int(times.max()) < 2:  # Draws nothing if each kind of mistake occurs only once.
         return f"{head}.{rest}", ()
     bars = Bars("times", names, times[order].double())
-    words = "The most frequent mistakes, written as 'label taken for answer'."
+    words = "This plot shows the most frequent mistakes, written as 'label taken for answer'."
     tied = len(order) > 1 and int(times[order[0]]) == int(times[order[1]])
     first = f"most often {names[0].replace(' taken', ' is taken')}, {int(times.max())} times"
     often = f"no pair of classes is confused more than {int(times.max())} times" if tied else first

@@ -268,7 +268,9 @@ def _regression(
     size = f"the typical error is {error:.3g}, the standard deviation of the targets {spread:.3g}"
     answer = f"{subject} explains {max(explained, 0.0):.1%} of the variance of the {which} targets: {size}.{worse}"
     errors = Histogram.of("examples", residual)
-    words = f"Distances of predictions from targets; the standard deviation of the targets is {spread:.3g}."
+    words = (
+        f"This plot shows how far predictions are from targets; the standard deviation of the targets is {spread:.3g}."
+    )
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
     findings = () if short else regression_guessing_findings(explained, len(y), data_name=which, trained=trained)
     content = Content(answer, findings, values, (plot,), data={"hardest": hardest})

@@ -112,7 +112,7 @@ class OptimizerStep(AbstractStep):
             "Short runs",
             (bars,),
             Axis("decrease of the loss"),
-            caption="Decrease of the loss in one short run at each learning rate.",
+            caption="Each bar shows how much the loss falls in a short run with one learning rate.",
             id="short-runs",
         )
         definition = QuantityDefinition(

@@ -190,7 +190,10 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
         "explained-on-train": "training examples", "explained-on-test": "test examples",
         "simple-explained": "a simple model",
     }  # fmt: skip
-    words = "The trained network on both sets, compared with guessing and a simple model on held-out examples."
+    words = (
+        "Scores of the trained network on training and test examples, compared with guessing and a simple model "
+        "on held-out examples."
+    )
     axis = "share right" if classes else "share of the variance explained"
     return score_bars({names[id]: told[id] for id in names if id in told}, words, axis=axis)
 
