@@ -96,8 +96,8 @@ def layer_table(module: nn.Module, x: Inputs, layers: Sequence[LayerSignal]) -> 
         return ()
     columns = ("layer", "output", "parameters", "signal", "gradient", "dead units", "forward ms")
     caption = (
-        "Signal: mean square of the outputs. Gradient: |∂L/∂W|² / |W|². Dead units: units whose output is the same "
-        "for all examples. Bars of signal and gradient are logarithmic. Before training."
+        "The table shows each layer before training. Signal: mean square of the outputs. Gradient: |∂L/∂W|² / |W|². "
+        "Dead units: units whose output is the same for all examples. Bars of signal and gradient are logarithmic."
     )
     bars = ("parameters", "signal", "gradient", "dead units", "forward ms")
     return (PageTable("Layers", columns, rows, bars, ("signal", "gradient"), ("dead units",), caption),)

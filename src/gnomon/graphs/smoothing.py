@@ -58,7 +58,8 @@ class Oversmoothing(Result):
         """Says how similar the features of nodes are at the last layer."""
         depth = len(self.layers)
         each = (
-            f" Each layer multiplies this difference by {self.rate:.2g} (linear network: {self.predicted:.2g})."
+            f" Each layer multiplies the difference between nodes by {self.rate:.2g} (linear network: "
+            f"{self.predicted:.2g})."
             if depth > 1
             else ""
         )

@@ -73,8 +73,8 @@ class LocalEntropy(Result):
         """A sentence that says how wide the minimum is: how much Gaussian noise on the weights adds to the loss."""
         cost = -self.value - self.here
         return (
-            f"Noise of precision (scope) {self.scope:.3g} costs {cost:.3g} nats of loss; in a wide minimum this "
-            f"cost is small."
+            f"Random noise on the weights (precision, or scope, {self.scope:.3g}) raises the loss by {cost:.3g} nats; "
+            f"in a wide minimum this rise is small."
         )
 
 
