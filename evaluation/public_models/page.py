@@ -28,7 +28,7 @@ python -m evaluation.public_models --budget 30 --cpu-time --checkouts FOLDER --j
 python -m evaluation.public_models.instruments
 ```
 
-`FOLDER` has checkouts of the repositories whose networks are no package (`evaluation/public_models/checkouts.py`);
+`FOLDER` has checkouts of the repositories that are not packages (`evaluation/public_models/checkouts.py`);
 without it some of these networks are rewritten and the others are left out.
 
 ## First run of this version
@@ -44,7 +44,7 @@ users of the network write a loss themselves. *Read correctly* means the right t
 and dicts with classes, the loss of a plain loop. A *false problem* is a finding of level `problem` that describes the
 intended design of the network or no defect at all; the judgment is ours. *Points* are percent of right answers, or of
 explained variance, on all test examples: of the network that the examination trained, and of a plain loop with the same
-processor time. *Speed* is the number of training steps in a second of processor time, divided by that of the plain loop.
+processor time. *Speed* is the number of training steps in a second of processor time, divided by the same number of the plain loop.
 
 """
 
@@ -139,7 +139,7 @@ DRAWN = 40
 
 
 def load(name: str) -> list[dict[str, Any]]:
-    """Recorded results; none if there is no such file."""
+    """Recorded results; none if the file is missing."""
     path = RESULTS / name
     return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
 
@@ -182,7 +182,7 @@ def figures(results: list[dict[str, Any]]) -> str:
 
 
 def rows(results: list[dict[str, Any]]) -> str:
-    """The table of accepted networks, and that of refused ones if there are any."""
+    """The table of accepted networks, and the table of refused ones if there are any."""
     text = HEAD + "\n".join(_row(r) for r in results if r.get("accepted")) + "\n\n"
     refused = [f"| {_name(r)} | {short(r['refused'], 160)} |" for r in results if r.get("accepted") is False]
     return text + ("| refused | message |\n|---|---|\n" + "\n".join(refused) + "\n\n" if refused else "")
