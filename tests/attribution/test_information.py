@@ -1,9 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from gnomon.attribution import mutual_information, variational_information
+from gnomon.attribution.information import discrete_information
 from gnomon.core import InputError
 
 
@@ -40,3 +42,11 @@ def test_the_bound_is_below_the_truth_and_near_it(seed):
 def test_too_few_pairs_are_refused():
     with pytest.raises(InputError, match="8 and 8 samples"):
         variational_information(torch.rand(8), torch.rand(8))
+
+
+@pytest.mark.parametrize(
+    "table", [np.zeros((0, 3)), np.zeros((2, 2)), -np.ones((2, 2)), np.full((2, 2), np.inf), np.ones(3)]
+)
+def test_a_table_without_probabilities_is_refused(table):
+    with pytest.raises(InputError, match="negative, non-finite or only zero"):
+        discrete_information(table)
