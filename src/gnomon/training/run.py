@@ -123,9 +123,9 @@ class Run(WithCurves):
         """
         if not self.shortage:
             return 1.0
-        steps = max(1, int(self.steps[-1])) if len(self.steps) else 1
         if len(self.loss) < 2:
             return float(FEW_STEPS)
+        steps = int(self.steps[-1])
         if steps < FEW_STEPS or self.epochs < 1:
             return 2 * max(FEW_STEPS / steps, 1 / max(self.epochs, MIN_COUNTED_EPOCHS), 1.0)
         half = int((self.steps <= steps / 2).sum()) - 1

@@ -16,7 +16,7 @@ from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.examination.positions import _effect_of_context
-from gnomon.examination.steps import curvature, regime, samples
+from gnomon.examination.steps import curvature, margins, regime, samples
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.kernel import KernelStep
 from gnomon.examination.steps.regime import RegimeStep
@@ -179,3 +179,33 @@ def test_unrelated_labels_are_left_open_if_the_inputs_hint_at_a_relation():
         labels = replace(product.labels, p_value=0.5)
         found = KernelStep()._result(subject, replace(product, inputs=inputs, labels=labels))
         assert (found.state == "unsure") is unsure and bool(found.content.findings) is not unsure
+
+
+def _decided(**known):
+    """Facts of a run with these measurements; the interval of the accuracy is 0.7 to 0.8."""
+    values = {"explained": None, "test_loss": 1.0, "test_accuracy": 0.75, "diverges": False, "guess": 0.5,
+              "simple": 0.75, "related": True, "shortage": "", "interval": (0.7, 0.8)} | known  # fmt: skip
+    margin = SimpleNamespace(accuracy_interval=Interval(*values["interval"], 0.95))
+    kept = {
+        margins.DataSummary: SimpleNamespace(largest_class=values["guess"]),
+        margins.DataChecks: SimpleNamespace(related=values["related"], simple=values["simple"]),
+        margins.Run: SimpleNamespace(**{n: values[n] for n in ("test_loss", "test_accuracy", "diverges", "shortage")}),
+    }
+    decisions = SimpleNamespace(margins=margin, explained=values["explained"])
+    return margins._facts(decisions, SimpleNamespace(get=kept.get))
+
+
+@pytest.mark.parametrize(
+    ("known", "fact", "holds"),
+    [({"guess": 0.69}, "labels_related", True), ({"guess": 0.71}, "labels_related", False),
+     ({"explained": margins.MIN_EXPLAINED + 0.001}, "labels_related", True),
+     ({"explained": margins.MIN_EXPLAINED - 0.001}, "labels_related", False),
+     ({"simple": 0.79}, "does_well", True), ({"simple": 0.81}, "does_well", False),
+     ({"diverges": True}, "does_well", False), ({"shortage": "too short"}, "does_well", False),
+     ({"related": False}, "does_well", False),
+     ({"explained": 0.81}, "good_results", True), ({"explained": 0.79}, "good_results", False),
+     ({"explained": 0.81, "diverges": True}, "good_results", False),
+     ({"explained": 0.81, "test_loss": None}, "good_results", False)],
+)  # fmt: skip
+def test_facts_about_decisions_are_decided_on_both_sides(known, fact, holds):
+    assert bool(_decided(**known)[fact]) is holds
