@@ -145,8 +145,7 @@ def _reduced_until_stable(
             subject.module, _source(subject, examples), loss=subject.loss, optimizer=rule, steps=steps,
             record=[*range(steps + 1)], mode="eval", seed=context.seed, clock=context.clock,
         )  # fmt: skip
-        if trial.stopped == "interrupted":
-            raise KeyboardInterrupt
+        trial.raise_if_interrupted()
         if not trial.diverges and float(trial.loss.max()) <= MAX_LOSS_RISE * float(trial.loss[0]):
             break
         rule = SGD(rule.lr / RATE_REDUCTION)
