@@ -65,7 +65,7 @@ FURTHER_MISTAKES = (
           "        if batch_idx == 60:\n            break\n        if batch_idx % args.log_interval == 0:\n")),
         ("batch-norm-of-one",),
     ),
-    Mistake("targets of shape (n,) against outputs of shape (n, 1)", "regression",
+    Mistake("targets of shape n against outputs of shape n x 1", "regression",
             (("batch_y)\n", "batch_y.squeeze(1))\n"), ("    if loss < 1e-3:", "    if loss < 1e-3 or batch_idx > 300:")),
             ("loss-broadcast",)),
     Mistake("softmax in the model before cross-entropy", "mnist",

@@ -41,6 +41,54 @@ APPLIED_TWICE = _kind("softmax-before-loss", Level.PROBLEM,
     "The network ends in {function}, and the loss applies {function} again: its gradients become small.",
     "Return the logits: remove {function} from the end of forward.",
     causes=("loss-not-falling", *OUTCOMES))
+LOSS_BROADCAST = _kind("loss-broadcast", Level.PROBLEM,
+    "The loss compares every output with the target of every example: shapes such as (n, 1) and (n,) were broadcast "
+    "to (n, n).",
+    "Give outputs and targets one shape: outputs.squeeze(1), or targets.unsqueeze(1).",
+    causes=("loss-not-falling", *OUTCOMES))
+NLL_WITHOUT_LOG_SOFTMAX = _kind("nll-without-log-softmax", Level.PROBLEM,
+    "nll_loss got numbers above 0, which are no logarithms of probabilities: the loss falls without end and the "
+    "predictions become worse.",
+    "Use F.cross_entropy(logits, labels), or end the network with F.log_softmax(x, dim=1).",
+    causes=("training-diverged", "exploding-gradients", "loss-not-falling", *OUTCOMES))
+SOFTMAX_OVER_BATCH = _kind("softmax-over-batch", Level.PROBLEM,
+    "log_softmax normalizes over the examples of a batch (dim=0) and not over the classes.",
+    "Use dim=1, or dim=-1.",
+    causes=("loss-not-falling", *OUTCOMES))
+GRAPH_KEPT = _kind("graph-kept", Level.PROBLEM,
+    "The graph of the loss grows with every backward pass ({first}, {second}, {third} operations in the first three): "
+    "each one goes through all earlier batches again.",
+    "Add loss.item() to sums, detach the hidden state (state.detach()), and remove retain_graph=True.",
+    causes=("loss-not-falling", "exploding-gradients", "gradients-discarded"))
+STEP_REPEATED = _kind("step-repeated", Level.PROBLEM,
+    "{optimizer} stepped {count} of {steps} times with the gradients of the step before: backward() was not called "
+    "between the two steps.",
+    "Call optimizer.step() once after each loss.backward().")
+LEARNING_RATE_ZERO = _kind("learning-rate-zero", Level.PROBLEM,
+    "The learning rate of {optimizer} was 0 in {count} of {steps} steps, first after step {step}: these steps change "
+    "no weight.",
+    "Check the arguments of the scheduler: its length in epochs or steps, and its last learning rate.",
+    causes=("loss-not-falling", "weights-unchanged", *OUTCOMES))
+WEIGHT_DECAY_LARGE = _kind("weight-decay-too-large", Level.PROBLEM,
+    "Weight decay of {optimizer} removes {share:.0%} of all weights in each step (learning rate times weight decay, "
+    "with momentum).",
+    "Use weight_decay between 1e-5 and 1e-1: lr * weight_decay should be far below 0.01.",
+    causes=("loss-not-falling", *OUTCOMES))
+VALIDATED_COPY = _kind("validated-model-not-trained", Level.PROBLEM,
+    "The model that is trained ({model}) was never validated. Another {model} was validated {count} times, and its "
+    "weights never changed.",
+    "Validate the trained model, or copy its weights into the other model first.",
+    causes=("eval-missing",))
+STATE_IS_REFERENCE = _kind("state-is-a-reference", Level.PROBLEM,
+    "load_state_dict() restored the current weights: the state was a reference to them and not a copy.",
+    "Keep copy.deepcopy(model.state_dict()), because state_dict() returns the weights themselves.")
+NO_BATCHES = _kind("no-batches", Level.PROBLEM,
+    "A DataLoader has no batches, so the loop over the DataLoader never runs.",
+    "Use a smaller batch_size or drop_last=False, and check the size of the data set.",
+    causes=("step-missing",))
+VALIDATION_ON_TRAINING_DATA = _kind("validation-on-training-data", Level.WARNING,
+    "All validation batches come from the data set that the model is trained on: validation shows no overfitting.",
+    "Hold out examples: torch.utils.data.random_split(data, [0.8, 0.2]).")
 GRADIENTS_NOT_CLEARED = _kind("gradients-not-cleared", Level.PROBLEM,
     "{optimizer} used gradients of earlier steps again: in {stale} of {steps} observed steps they were not cleared "
     "before backward() added new ones.",

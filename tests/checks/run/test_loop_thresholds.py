@@ -339,3 +339,57 @@ def test_a_fall_of_two_standard_errors_is_a_fall(first, last):
     for factor, found in ((1.9, True), (2.1, False)):
         losses = [(i, loss) for i, loss in enumerate(_two_groups(factor * error, first, last))]
         assert rows(judge_values, losses=tuple(losses), steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("idle", "steps", "found"), [(10, 50, True), (9, 45, False), (20, 100, True), (19, 100, False)]
+)
+def test_a_fifth_of_the_steps_without_a_learning_rate_is_reported(idle, steps, found):
+    one = OptimizerFacts("SGD", steps, idle=idle, rates=((1, 0.1), (31, 0.0)))
+    assert rows(judge_schedules, optimizers=(one,)) == ([kinds.LEARNING_RATE_ZERO] if found else [])
+
+
+@pytest.mark.parametrize(("shrinkage", "found"), [(0.05, True), (0.049, False)])
+def test_weight_decay_of_a_twentieth_is_reported(shrinkage, found):
+    one = OptimizerFacts("SGD", 9, shrinkage=shrinkage)
+    assert rows(judge_parameters, steps=9, optimizers=(one,)) == ([kinds.WEIGHT_DECAY_LARGE] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("operations", "retained", "found"),
+    [
+        ((100, 204, 308), 5, True), ((100, 205, 308), 5, False), ((100, 204, 309), 5, False), ((100, 100, 100), 9, False),
+        ((100, 204, 308), 4, False), ((100, 204), 9, False), ((100, 196, 292), 9, True), ((100, 195, 292), 9, False),
+    ],
+)  # fmt: skip
+def test_graphs_of_all_earlier_steps_have_two_and_three_times_the_operations(operations, retained, found):
+    reported = rows(judge_gradients, operations=operations, retained=retained, observed_backwards=10)
+    assert reported == ([kinds.GRAPH_KEPT] if found else [])
+
+
+@pytest.mark.parametrize(("repeated", "steps", "found"), [(3, 14, True), (3, 15, False), (2, 4, False)])
+def test_repeated_steps_are_more_than_a_fifth(repeated, steps, found):
+    one = OptimizerFacts("SGD", steps, repeated=repeated, changed=True)
+    assert rows(judge_gradients, optimizers=(one,), backwards=9) == ([kinds.STEP_REPEATED] if found else [])
+
+
+def test_only_loaders_of_the_training_data_are_reported():
+    training, same, other = LoaderFacts(9, backwards=9, data=1), LoaderFacts(9, data=1), LoaderFacts(9, data=2)
+    unknown, model = LoaderFacts(9), (ModelFacts("Net", trained=9, validated=5),)
+
+    def found(*loaders, models=model):
+        return kinds.VALIDATION_ON_TRAINING_DATA in rows(judge_batches, loaders=(training, *loaders), models=models)
+
+    assert found(same) and not found() and not found(same, other) and not found(same, unknown)
+    assert not found(same, models=(ModelFacts("Net", trained=9, validated=4),))
+
+
+def test_a_copy_that_is_validated_in_place_of_the_trained_model():
+    net = ModelFacts("Net", size=7, trained=3)
+
+    def found(**changes):
+        other = ModelFacts("Net", **({"size": 7, "validated": 3, "unchanged": True} | changes))
+        return kinds.VALIDATED_COPY in rows(judge_parameters, steps=9, models=(net, other))
+
+    assert found()
+    assert not any(found(**change) for change in ({"size": 8}, {"validated": 2}, {"unchanged": False}, {"trained": 1}))

@@ -366,7 +366,7 @@ MISTAKES = {
     "step missing": (lambda: loop(no_step), "step-missing"),
     "backward missing": (lambda: loop(no_backward), "backward-missing"),
     "loss from a number": (lambda: loop(leaf_loss), "detached-loss"),
-    "learning rate zero": (lambda: loop(step, lr=0.0), "weights-unchanged"),
+    "learning rate zero": (lambda: loop(step, lr=0.0), "learning-rate-zero"),
     "clipped after the step": (lambda: loop(clip_after_step), "clip-without-effect"),
     "clipped to nothing": (lambda: loop(clip_to_nothing), "clipped-to-nothing"),
     "seed in each step": (lambda: loop(reset_seed), "seed-reset"),

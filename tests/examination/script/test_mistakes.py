@@ -9,6 +9,9 @@ from gnomon.examination.script.collect import loop_facts_of_recorder
 from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.recorder import LoopRecorder
 from tests.examination.script.loops import HEALTHY, MISTAKES, healthy
+from tests.examination.script.settings_loops import SETTINGS_HEALTHY, SETTINGS_MISTAKES
+
+ALL_MISTAKES = MISTAKES | SETTINGS_MISTAKES
 
 
 def observed(function, **options):
@@ -22,15 +25,15 @@ def observed(function, **options):
 
 
 @pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", ALL_MISTAKES)
 def test_a_mistake_is_named(name):
-    function, kind = MISTAKES[name]
+    function, kind = ALL_MISTAKES[name]
     _, findings = observed(function)
     assert kind in {finding.kind for finding in findings}
     assert all(finding.message and finding.fix for finding in findings)
 
 
-@pytest.mark.parametrize("function", HEALTHY, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", HEALTHY + SETTINGS_HEALTHY, ids=lambda function: function.__name__)
 def test_a_healthy_loop_gets_no_finding(function):
     _, findings = observed(function)
     assert not findings
@@ -122,3 +125,16 @@ def test_a_script_that_fails_on_nan_names_the_module_and_one_that_fails_otherwis
     named = [f for f in findings if f.kind == "loss-not-finite"]
     assert [f.where for f in named] == (["1"] if found else [])
     assert all("failed in step 1" in f.message for f in named)
+
+
+def test_settings_are_counted_by_hand():
+    _, found = observed(SETTINGS_MISTAKES["zero after an epoch"][0])
+    (idle,) = [one for one in found if one.kind == "learning-rate-zero"]
+    assert (idle.values["count"], idle.values["steps"], idle.values["step"]) == (24, 36, 12)
+    facts, _ = observed(SETTINGS_MISTAKES["weight decay with momentum"][0])
+    assert facts.optimizers[0].shrinkage == pytest.approx(0.01 * 1 / (1 - 0.9))
+    facts, found = observed(SETTINGS_MISTAKES["two steps"][0])
+    assert (facts.optimizers[0].steps, facts.optimizers[0].repeated) == (48, 24)
+    facts, _ = observed(SETTINGS_MISTAKES["growing graph"][0])
+    first, second, third = facts.operations
+    assert facts.retained == 24 and 2 * first <= second <= 2 * first + 1 and second - first == third - second

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
 from gnomon.examination.script.seen import LoaderRecord, first_tensor
 
@@ -30,6 +30,8 @@ NUMBERS_COMPARED = 24
 """Numbers of each batch that are compared with the batch before."""
 INPUTS_FOR_RANKS = 8
 """First batches that processes compare with each other."""
+PLAIN_BATCHES = (BatchSampler, type(None))
+"""Batch samplers of loaders for which the script defines none."""
 MIN_STORAGE_FACTOR = 2
 """Inputs are a part of larger data if their memory is this many times their size."""
 
@@ -55,10 +57,17 @@ class BatchRecorder:
             known = LoaderRecord(_length(loader))
             self.seen.append(known)
         self.loaders[loader], known.loader, known.data = known, weakref.ref(loader), _reference(loader.dataset)
+        if known.data_number is None and known.data is not None and _takes_all_data(loader):
+            known.data_number = self._number_of_data(loader.dataset)
         known.single += known.passes > 0 and known.in_pass == 1 and (known.length or 2) > 1
         known.passes += 1
         known.in_pass = 0
         self.iterators[iterator] = known
+
+    def _number_of_data(self, data: Any) -> int:
+        """Returns the number of a data set; loaders of one data set share it."""
+        others = [one.data_number for one in self.seen if one.data is not None and one.data() is data]
+        return next((number for number in others if number is not None), len(self.seen))
 
     def _record_of_deleted(self, loader: Any) -> LoaderRecord | None:
         """Finds the record of a deleted loader of the same data, because some scripts create a loader in each step."""
@@ -144,6 +153,11 @@ def _labels(batch: Any) -> list[int] | None:
         return None
     labels = [int(v) for v in found[-1][:MAX_LABELS_READ].tolist()]
     return labels if max(labels) - min(labels) < MAX_CLASSES else None
+
+
+def _takes_all_data(loader: Any) -> bool:
+    """Checks whether a loader goes through its whole data set, and not through a part that a sampler chooses."""
+    return type(loader.sampler) in (SequentialSampler, RandomSampler) and type(loader.batch_sampler) in PLAIN_BATCHES
 
 
 def _reference(data: Any) -> Any:

@@ -44,6 +44,10 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         graphless=recorder.graphless,
         negated=recorder.graphs.common(recorder.graphs.negated),
         applied_twice=recorder.graphs.common(recorder.graphs.applied_twice),
+        loss_mistake=recorder.graphs.common(recorder.graphs.mistakes),
+        operations=tuple(recorder.graphs.operations),
+        retained=recorder.retained,
+        restored_from_itself=recorder.models.restored_from_itself,
         discarded=recorder.discarded,
         losses=recorder.losses.pairs,
         norms=recorder.norms.pairs,
@@ -78,7 +82,7 @@ def _optimizer(seen: OptimizerRecord, names: dict[int, str]) -> OptimizerFacts:
     changed = None if frozen and not seen.changed else seen.changed
     return OptimizerFacts(
         seen.name, seen.steps, seen.judged, seen.stale, seen.sampled, seen.empty, changed, seen.rates.pairs,
-        parameters, seen.rebuilt,
+        parameters, seen.rebuilt, seen.idle, seen.repeated, seen.shrinkage,
     )  # fmt: skip
 
 
@@ -95,12 +99,12 @@ def _model(seen: ModelRecord, recorder: LoopRecorder) -> ModelFacts:
     return ModelFacts(
         seen.kind, seen.layers, seen.trained, seen.trained_in_eval, seen.first_in_eval, seen.validated,
         seen.in_training, seen.first_in_training, seen.with_graph, any(part in recorder.loaded for part in parts),
-        seen.missing,
+        seen.missing, seen.size, bool(seen.unchanged),
     )  # fmt: skip
 
 
 def _loader(seen: LoaderRecord) -> LoaderFacts:
     return LoaderFacts(
         seen.batches, seen.length, seen.passes, seen.single, seen.backwards, seen.forwards, seen.compared, seen.equal,
-        tuple(seen.labels), len(seen.classes), tuple(seen.classes.values()),
+        tuple(seen.labels), len(seen.classes), tuple(seen.classes.values()), seen.data_number,
     )  # fmt: skip

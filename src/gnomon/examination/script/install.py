@@ -150,6 +150,7 @@ def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
                     recorder.look_at_clock()
                 return original(tensors, *more, **options)
             recorder.safely("backward", recorder.before_backward, tensors)
+            recorder.retained += bool(more[1] if len(more) > 1 else options.get("retain_graph"))
             inside[0] = True  # Counts nested calls once, because checkpointing calls backward inside backward.
             try:
                 result = original(tensors, *more, **options)
@@ -296,6 +297,9 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
 
     def make_load(original: Any) -> Any:
         def load_state_dict(module: Any, *arguments: Any, **options: Any) -> Any:
+            if recorder.steps:
+                state = arguments[0] if arguments else options.get("state_dict")
+                recorder.safely("state", recorder.models.note_load, module, state)
             result = original(module, *arguments, **options)
             recorder.loaded.add(id(module))
             return result

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from gnomon.examination.script.loss_head import mistake_in_loss, operations_in
 from gnomon.examination.script.seen import OptimizerRecord
 
 __all__ = ["LossGraphs", "activation_applied_twice", "is_negated", "loss_depends_on"]
@@ -41,6 +42,8 @@ class LossGraphs:
     unreaching: int = 0
     negated: list[str] = field(default_factory=list)
     applied_twice: list[str] = field(default_factory=list)
+    mistakes: list[str] = field(default_factory=list)
+    operations: list[int] = field(default_factory=list)
 
     def is_cut_off(self, loss: Tensor, optimizers: Iterable[OptimizerRecord]) -> bool:
         """Checks whether the loss depends on no weight of any optimizer; reads only the graphs of the first losses."""
@@ -54,6 +57,8 @@ class LossGraphs:
             self.unreaching += not loss_depends_on(loss, held)
             self.negated.append(is_negated(loss))
             self.applied_twice.append(activation_applied_twice(loss))
+            self.mistakes.append(mistake_in_loss(loss))
+            self.operations.append(operations_in(loss))
         return self.unreaching >= GRAPHS_READ
 
     @staticmethod

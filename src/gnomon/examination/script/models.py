@@ -9,6 +9,7 @@
 
 import weakref
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import nn
 
@@ -23,6 +24,7 @@ class ModelRecorder:
 
     known: dict[int, ModelRecord] = field(default_factory=dict)
     lost: list[ModelRecord] = field(default_factory=list)
+    restored_from_itself: int = 0
 
     def note_call(self, module: nn.Module, *, graph: bool, step: int) -> ModelRecord | None:
         """Records a call of a module; returns the record of the model, or None for single layers and losses."""
@@ -32,7 +34,7 @@ class ModelRecorder:
         if model.inner or not model.size:
             return None
         if not graph:
-            model.validated += 1
+            model.note_validation(module, step)
             if module.training and _in_training_mode(module):
                 model.first_in_training = model.first_in_training or step
                 model.in_training += 1
@@ -55,6 +57,12 @@ class ModelRecorder:
                     other = self.known[id(part)] = ModelRecord(weakref.ref(part), type(part).__name__)
                 other.inner, other.name = True, name
         return model
+
+    def note_load(self, module: nn.Module, state: Any) -> None:
+        """Counts restored states that are the model's current weights themselves and not copies of them."""
+        own = {name: value.data_ptr() for name, value in module.named_parameters() if value.numel()}
+        given = [(own[name], value.data_ptr()) for name, value in state.items() if name in own]
+        self.restored_from_itself += bool(given) and all(one == other for one, other in given)
 
     def roots(self) -> list[ModelRecord]:
         """Returns the records of models that the script calls directly, without losses."""

@@ -22,6 +22,8 @@ __all__ = ["ProcessRanks", "compare_ranks"]
 
 MAX_WAIT_SECONDS = 60.0
 """Time that process 0 waits for a process that is still alive."""
+WAIT_AFTER_FAILURE = 2.0
+"""Seconds that process 0 waits for others if its own script failed."""
 SECONDS_BETWEEN_LOOKS = 0.1
 """Time between two looks at the files."""
 MIN_BATCHES_COMPARED = 2
@@ -67,9 +69,12 @@ class ProcessRanks:
         part.write_text(json.dumps(record), encoding="utf-8")
         os.replace(part, path)
 
-    def gather(self, seconds: float = MAX_WAIT_SECONDS) -> tuple[list[dict[str, Any]], list[int]]:
-        """Reads what the other processes recorded and deletes their files; also returns processes without a record."""
-        end, records, lost = monotonic() + seconds, [], []
+    def gather(self, *, failed: bool = False) -> tuple[list[dict[str, Any]], list[int]]:
+        """Reads what the other processes recorded and deletes their files; also returns processes without a record.
+
+        If process 0 has ``failed``, others may be blocked because they wait for process 0. Those are not lost.
+        """
+        end, records, lost = monotonic() + (WAIT_AFTER_FAILURE if failed else MAX_WAIT_SECONDS), [], []
         for local in range(self.count):
             if local == self.local:
                 continue
@@ -78,7 +83,7 @@ class ProcessRanks:
                 sleep(SECONDS_BETWEEN_LOOKS)
             if path.exists():
                 records.append(json.loads(path.read_text(encoding="utf-8")))
-            else:
+            elif not (failed and self._alive(local)):
                 lost.append(local)
         shutil.rmtree(self.folder, ignore_errors=True)
         return records, lost

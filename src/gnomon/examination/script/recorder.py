@@ -59,6 +59,7 @@ class LoopRecorder:
     steps: int = 0
     backwards: int = 0
     observed_backwards: int = 0
+    retained: int = 0
     leaf_losses: int = 0
     graphs: LossGraphs = field(default_factory=LossGraphs)
     first_leaf: int = 0
@@ -147,6 +148,7 @@ class LoopRecorder:
         if seen.cleared is not None and seen.probe is not None:
             seen.judged += 1
             seen.stale += not seen.cleared
+        seen.note_settings(optimizer, self.backwards)
         seen.cleared = False
         self.used.update(seen.pending)
         seen.pending.clear()

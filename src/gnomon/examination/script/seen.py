@@ -30,6 +30,10 @@ MAX_PARAMETERS_COMPARED = 32
 """Parameters of which a few weights are compared with the first ones, to see whether anything changes."""
 WEIGHTS_COMPARED = 8
 """Weights of each compared parameter."""
+DECAYING = ("SGD", "AdamW")
+"""Optimizers in which weight decay multiplies the weights by 1 - lr * weight_decay in each step."""
+STEPS_TO_READ_DECAY = 20
+"""First steps in which weight decay is read."""
 MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)
 """Layers that behave differently in training and in eval mode."""
 
@@ -61,6 +65,11 @@ class OptimizerRecord:
     zero: list[int] = field(default_factory=list)
     weights: list[tuple[int, list[float]]] = field(default_factory=list)
     rebuilt: int = 0
+    idle: int = 0
+    repeated: int = 0
+    shrinkage: float = 0.0
+    last_backward: int = 0
+    last_mark: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, optimizer: Optimizer, number: int) -> "OptimizerRecord":
@@ -83,6 +92,22 @@ class OptimizerRecord:
             self.sizes.append(p.numel())
             self.missing.append(self.sampled - 1)  # This parameter was missing in all earlier samples.
             self.zero.append(0)
+
+    def note_settings(self, optimizer: Optimizer, backwards: int) -> None:
+        """Counts steps with learning rate zero, and steps that use the gradients of the step before once more.
+
+        Also records the largest part of the weights that weight decay removes in a step, momentum included.
+        """
+        groups = optimizer.param_groups
+        self.idle += self.rate == 0 and not any(float(group["lr"]) for group in groups)
+        gradient = None if self.probe is None or (probe := self.probe()) is None else probe.grad
+        mark = (0, 0) if gradient is None else (id(gradient), gradient._version)
+        self.repeated += gradient is not None and 0 < backwards == self.last_backward and mark == self.last_mark
+        self.last_backward, self.last_mark = backwards, mark
+        if self.name in DECAYING and self.steps <= STEPS_TO_READ_DECAY:
+            for group in groups:
+                part = float(group["lr"]) * float(group["weight_decay"]) / (1 - float(group.get("momentum", 0)))
+                self.shrinkage = max(self.shrinkage, part)
 
     def look_for_change(self) -> None:
         """Records whether some sampled weights of the optimizer have changed since the start."""
@@ -144,6 +169,9 @@ class ModelRecord:
     last_training: bool = True
     loaded: bool = False
     missing: tuple[tuple[str, int], ...] = ()
+    last_validation: int = 0
+    unchanged: bool | None = None
+    weights: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, module: nn.Module) -> "ModelRecord":
@@ -151,6 +179,15 @@ class ModelRecord:
         kinds = [type(m).__name__ for m in module.modules() if is_mode_sensitive(m)]
         size = sum(p.numel() for p in module.parameters())
         return cls(weakref.ref(module), type(module).__name__, size=size, layers=", ".join(dict.fromkeys(kinds)))
+
+    def note_validation(self, module: nn.Module, step: int) -> None:
+        """Records a forward pass without gradients, and whether a few weights are the ones at the first such pass."""
+        if not self.validated:
+            self.weights = weights_of_model(module)
+        elif step != self.last_validation and self.unchanged is not False:
+            self.unchanged = weights_of_model(module) == self.weights
+        self.validated += 1
+        self.last_validation = step
 
 
 @dataclass(slots=True, eq=False)
@@ -171,7 +208,14 @@ class LoaderRecord:
     classes: Counter[int] = field(default_factory=Counter)
     loader: Any = None
     data: Any = None
+    data_number: int | None = None
     first_inputs: list[tuple[float, ...]] = field(default_factory=list)
+
+
+def weights_of_model(module: nn.Module) -> list[float]:
+    """Returns a few weights of the first and of the last parameter of a model."""
+    parameters = list(module.parameters())
+    return [value for parameter in (parameters[:1] + parameters[-1:]) for value in some_weights(parameter)]
 
 
 def some_weights(parameter: Tensor) -> list[float]:

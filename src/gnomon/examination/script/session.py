@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WatchSession", "exit_like_script"]
 
-WAIT_AFTER_FAILURE = 2.0
-"""Seconds that process 0 waits for others if its own script failed: they may be blocked, waiting for process 0."""
-
 
 @dataclass(slots=True, eq=False)
 class WatchSession:
@@ -79,8 +76,8 @@ class WatchSession:
         if self.ranks.local:
             self.ranks.write(own)
             return None
-        others, lost = self.ranks.gather() if ending.is_complete else self.ranks.gather(WAIT_AFTER_FAILURE)
-        found = compare_ranks(own, others, lost if ending.is_complete else ())
+        others, lost = self.ranks.gather(failed=not ending.is_complete)
+        found = compare_ranks(own, others, lost)
         made["ending"] = "; ".join([ending.words, *(one["ending"] for one in others if one["ending"])])
         return watch_report(name, facts, **made, processes=found, ranks=self.ranks.count)
 

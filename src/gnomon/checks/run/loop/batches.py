@@ -50,6 +50,10 @@ def judge_batches(facts: LoopFacts) -> list[Finding]:
         values = {"seed": facts.seed, "count": facts.seeds, "steps": facts.steps}
         found.append(Finding(kinds.SEED_RESET, values=values))
     training = [one for one in facts.loaders if one.backwards]
+    if any(one.length == 0 for one in facts.loaders):
+        found.append(Finding(kinds.NO_BATCHES))
+    if training and _validates_on_training_data(facts):
+        found.append(Finding(kinds.VALIDATION_ON_TRAINING_DATA))
     for one in training:
         found += [*_find_repeated(one), *_find_sorted(one)]
     found += _find_unused(training, facts)
@@ -57,6 +61,14 @@ def judge_batches(facts: LoopFacts) -> list[Finding]:
     if total >= MIN_BATCHES and equal > MIN_EQUAL_SHARE * total and not any(f.kind == "same-batch" for f in found):
         found.append(Finding(kinds.SAME_BATCH, values={"count": equal, "total": total}))
     return found
+
+
+def _validates_on_training_data(facts: LoopFacts) -> bool:
+    """Checks whether all loaders without backward passes go through data sets that others train on."""
+    trained = {one.data for one in facts.loaders if one.backwards and one.data is not None}
+    others = [one for one in facts.loaders if not one.backwards and one.batches]
+    validated = sum(model.validated for model in facts.models) >= MIN_BATCHES
+    return bool(others) and validated and all(one.data in trained for one in others)
 
 
 def _find_repeated(one: LoaderFacts) -> list[Finding]:

@@ -36,6 +36,8 @@ class OptimizerFacts(Record):
 
     ``stale`` of them began with gradients of earlier steps. ``sampled`` steps had all gradients looked at, ``empty`` of
     them had none. ``changed`` says whether any weight changed, None if unknown. ``rates`` are the learning rates.
+    ``idle`` steps had learning rate zero, ``repeated`` steps used the gradients of the step before once more.
+    ``shrinkage`` is the largest part of the weights that weight decay removed in a step.
     """
 
     name: str
@@ -48,6 +50,9 @@ class OptimizerFacts(Record):
     rates: Series = ()
     parameters: tuple[ParameterFacts, ...] = ()
     rebuilt: int = 0
+    idle: int = 0
+    repeated: int = 0
+    shrinkage: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -79,7 +84,8 @@ class ModelFacts(Record):
     ``trained`` and ``trained_in_eval`` count backward passes by the mode of the last forward pass; ``validated`` counts
     forward passes without gradients, ``in_training`` the ones in training mode, ``with_graph`` forward passes in
     eval mode that built a graph without a backward pass. ``missing`` are parameters with gradients that no optimizer
-    holds, as (name, size).
+    holds, as (name, size). ``unchanged``: the weights were the same at the first and the last forward pass without
+    gradients, although optimizers stepped between them.
     """
 
     name: str
@@ -93,6 +99,8 @@ class ModelFacts(Record):
     with_graph: int = 0
     loaded: bool = False
     missing: tuple[tuple[str, int], ...] = ()
+    size: int = 0
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ class LoaderFacts(Record):
     ``single`` counts passes that were left after one batch. ``forwards`` counts forward passes with gradients in
     training mode. ``compared`` pairs of neighboring batches were compared, ``equal`` of them are equal. ``labels`` has
     (examples, classes) of each observed batch, ``classes`` is the number of classes in all of them, and
-    ``counts`` says how many examples each class has, if that is known.
+    ``counts`` says how many examples each class has, if that is known. Loaders that
+    go through all of one data set have the same number ``data``.
     """
 
     batches: int
@@ -116,6 +125,7 @@ class LoaderFacts(Record):
     labels: tuple[tuple[int, int], ...] = ()
     classes: int = 0
     counts: tuple[int, ...] = ()
+    data: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,9 @@ class LoopFacts(Record):
     again. ``discarded`` backward passes had their gradients cleared before a step. ``repeated_inputs`` of
     ``compared_inputs`` inputs, without a loader, were equal to the ones before and a part of larger data. ``seeds``
     counts calls of ``torch.manual_seed`` while training.
+    ``loss_mistake`` is the kind of a mistake in the last operations of the first losses, ``operations`` are the numbers
+    of operations in their graphs, and ``retained`` counts backward passes that kept the graph.
+    ``restored_from_itself`` counts restored states that were no copies.
     ``norms`` are gradient norms, ``largest`` the parameter with the largest gradient at the largest norm. ``finished``:
     the script came to its end.
     """
@@ -163,6 +176,10 @@ class LoopFacts(Record):
     graphless: int | None = None
     negated: str = ""
     applied_twice: str = ""
+    loss_mistake: str = ""
+    operations: tuple[int, ...] = ()
+    retained: int = 0
+    restored_from_itself: int = 0
     discarded: int = 0
     losses: Series = ()
     norms: Series = ()

@@ -7,6 +7,7 @@
 """
 
 from statistics import median
+from types import MappingProxyType
 
 from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts
 from gnomon.core.results import Finding
@@ -24,6 +25,16 @@ MAX_SHARE_LEFT = 1e-3
 """Share of the gradient norm that clipping leaves; Adam and AdamW hardly notice less, but nobody clips so much."""
 CLIPS_TO_JUDGE = 3
 """Observed calls of clipping for a judgment."""
+GRAPH_TOLERANCE = 0.02
+"""Relative difference of the number of operations from 2 and 3 times the first one."""
+LOSS_MISTAKES = MappingProxyType(
+    {
+        "loss-broadcast": kinds.LOSS_BROADCAST,
+        "nll-without-log-softmax": kinds.NLL_WITHOUT_LOG_SOFTMAX,
+        "softmax-over-batch": kinds.SOFTMAX_OVER_BATCH,
+    }
+)
+"""Findings by the kind of mistake that the graph of a loss has."""
 NAMES = {
     "NllLoss": "cross-entropy", "NllLoss2D": "cross-entropy", "NllLossNd": "cross-entropy",
     "MseLoss": "the squared error", "L1Loss": "the absolute error", "SmoothL1Loss": "the smooth absolute error",
@@ -54,7 +65,22 @@ def _loss(facts: LoopFacts) -> list[Finding]:
         found.append(Finding(kinds.NEGATED_LOSS, values={"loss": NAMES.get(facts.negated, facts.negated)}))
     if facts.applied_twice:
         found.append(Finding(kinds.APPLIED_TWICE, values={"function": facts.applied_twice}))
-    return [*found, *_cut_off(facts)]
+    if facts.loss_mistake:
+        found.append(Finding(LOSS_MISTAKES[facts.loss_mistake]))
+    return [*found, *_graph(facts), *_cut_off(facts)]
+
+
+def _graph(facts: LoopFacts) -> list[Finding]:
+    """Reports graphs that hold the batches of all earlier steps: they have 1, 2, 3, ... times as many operations."""
+    if len(facts.operations) < 3 or 2 * facts.retained < facts.observed_backwards:
+        return []
+    first, second, third = facts.operations[:3]
+    if (
+        abs(second - 2 * first) > 2 + GRAPH_TOLERANCE * first
+        or abs(third - 3 * first) > 4 + 2 * GRAPH_TOLERANCE * first
+    ):
+        return []
+    return [Finding(kinds.GRAPH_KEPT, values={"first": first, "second": second, "third": third})]
 
 
 def _cut_off(facts: LoopFacts) -> list[Finding]:
@@ -79,6 +105,8 @@ def _optimizer(one: OptimizerFacts, facts: LoopFacts) -> list[Finding]:
         found.append(Finding(kinds.GRADIENTS_NOT_CLEARED, values=values | {"stale": one.stale, "steps": one.judged}))
     if one.empty > MIN_SHARE * one.sampled and one.empty >= MIN_BACKWARDS:
         found.append(Finding(kinds.CLEARED_TOO_EARLY, values=values | {"empty": one.empty, "steps": one.sampled}))
+    if one.repeated > MIN_SHARE * one.steps and one.repeated >= MIN_BACKWARDS:
+        found.append(Finding(kinds.STEP_REPEATED, values=values | {"count": one.repeated}))
     if one.changed is False and one.steps >= MIN_BACKWARDS:
         found.append(Finding(kinds.WEIGHTS_UNCHANGED, values=values | {"lr": one.rate}))
     return found

@@ -21,6 +21,8 @@ MAX_UNUSED_SHARE = 0.02
 """Share of parameters without gradients that is only a note: unused heads and buffers of libraries."""
 MIN_ZERO_SHARE = 0.05
 """Share of parameters with zero gradients that is reported."""
+MIN_SHRINKAGE = 0.05
+"""Part of the weights that weight decay removes in each step, far above the 0.005 of strong regularization."""
 MAX_STEPS_OF_REBUILT = 2
 """Steps per optimizer up to which rebuilding is a mistake and not a new phase of training."""
 MIN_REBUILT = 3
@@ -50,7 +52,25 @@ def judge_parameters(facts: LoopFacts) -> list[Finding]:
         else:
             row = kinds.MISSING_PRETRAINED if model.loaded else kinds.MISSING_PARAMETERS
             found.append(Finding(row, values={"size": size, "names": names}))
-    return found + _rebuilt(facts)
+    for one in facts.optimizers:
+        if one.steps >= MIN_SAMPLES and one.shrinkage >= MIN_SHRINKAGE:
+            values = {"optimizer": one.name, "share": min(1.0, one.shrinkage)}
+            found.append(Finding(kinds.WEIGHT_DECAY_LARGE, values=values))
+    if facts.restored_from_itself:
+        found.append(Finding(kinds.STATE_IS_REFERENCE))
+    return [*found, *_validated_copy(facts), *_rebuilt(facts)]
+
+
+def _validated_copy(facts: LoopFacts) -> list[Finding]:
+    """Reports a model that is validated in place of the trained one."""
+    for model in facts.models:
+        if model.trained < MIN_SAMPLES or model.validated:
+            continue
+        for other in facts.models:
+            equal = (other.name, other.size) == (model.name, model.size)
+            if equal and not other.trained and other.validated >= MIN_SAMPLES and other.unchanged:
+                return [Finding(kinds.VALIDATED_COPY, values={"model": model.name, "count": other.validated})]
+    return []
 
 
 def _rebuilt(facts: LoopFacts) -> list[Finding]:

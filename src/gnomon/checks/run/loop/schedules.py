@@ -18,6 +18,8 @@ SMALL_RATE = 1e-3
 """Part of the first learning rate below which nothing is learned any more."""
 EARLY_PART_OF_RUN = 0.5
 """Part of the run within which the learning rate should not have become that small."""
+MIN_SHARE_IDLE = 0.2
+"""Share of steps with learning rate zero that is reported; a few at the start or the end of a schedule are usual."""
 PER_BATCH = 0.9
 """Calls per optimizer step of a scheduler that is stepped after every batch."""
 MIN_PART_OF_LENGTH = 0.5
@@ -32,7 +34,13 @@ def judge_schedules(facts: LoopFacts) -> list[Finding]:
     >>> judge_schedules(LoopFacts())
     []
     """
-    return [finding for one in facts.schedulers for finding in _scheduler(one, facts)]
+    found = [finding for one in facts.schedulers for finding in _scheduler(one, facts)]
+    for one in facts.optimizers:
+        if one.idle >= max(MIN_STEPS, MIN_SHARE_IDLE * one.steps):
+            first = next((step for step, rate in one.rates if rate == 0), 1)
+            values = {"optimizer": one.name, "count": one.idle, "steps": one.steps, "step": first - 1}
+            found.append(Finding(kinds.LEARNING_RATE_ZERO, values=values))
+    return found
 
 
 def _scheduler(one: SchedulerFacts, facts: LoopFacts) -> list[Finding]:
