@@ -257,3 +257,14 @@ def test_targets_of_nodes_are_padded_to_the_largest_graph_of_all_data(dtype, fil
     same = [_Graph(torch.tensor([[0.5], [1.5]])), _Graph(torch.tensor([[2.5], [3.5]]))]
     x, y = graph_view._with_targets({}, same, None)
     assert y[:, :, 0].tolist() == [[0.5, 1.5, 0.0, 0.0, 0.0], [2.5, 3.5, 0.0, 0.0, 0.0]]
+
+
+def test_numbers_of_whole_graphs_lose_the_axis_of_rows_and_scalars_stay():
+    padded = {
+        "x": torch.arange(6.0).reshape(2, 3, 1), "node_count": torch.tensor([3, 2]),
+        "u": torch.tensor([[[1.0, 2.0]], [[3.0, 4.0]]]), "kind": torch.tensor([5, 6]),
+    }  # fmt: skip
+    joined = join_graphs(padded, {"x": "nodes", "u": "graph", "kind": "graph"})
+    assert joined["u"].tolist() == [[1.0, 2.0], [3.0, 4.0]] and joined["kind"].tolist() == [5, 6]
+    assert joined["x"][:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and joined["batch"].tolist() == [0, 0, 0, 1, 1]
+    assert joined["ptr"].tolist() == [0, 3, 5] and (joined["num_nodes"], joined["num_graphs"]) == (5, 2)
