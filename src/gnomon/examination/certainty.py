@@ -17,7 +17,7 @@ SCORES = (
     ("accuracy",), ("explained-variance",), ("accuracy-on-test", "perplexity-on-test"),
     ("accuracy-on-train", "perplexity-on-train"), ("test-loss",), ("training-loss",),
 )  # fmt: skip
-"""Ids of scores; those of the first row that was measured are stated."""
+"""Ids of scores; the report states the scores of the first row that was measured."""
 SHARES = ("accuracy", "explained-variance", "accuracy-on-test", "accuracy-on-train")
 """Ids of scores that are written in percent."""
 

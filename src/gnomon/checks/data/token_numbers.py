@@ -1,4 +1,4 @@
-"""Finds test texts whose tokens are numbered differently from those of the training texts.
+"""Finds test texts whose tokens are numbered differently than in the training texts.
 
 With the shares p_t and q_t of each token in train and test, and both sorted by size,
 

@@ -223,7 +223,7 @@ def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> flo
     ends = excess(low), excess(high)
     if ends[0] > 0 or ends[1] < 0:
         what = f"chi - 1 is {ends[0]:.2g} at weight_std 0.01 and {ends[1]:.2g} at 100"
-        fix = "There is no critical weight_std for this activation; use normalization or residual branches"
+        fix = "This activation has no critical weight_std; use normalization or residual branches"
         raise InputError(what, accepted="a chi that crosses 1", fix=fix)
     return exp(_root(excess, low, high))
 

@@ -24,7 +24,7 @@ MAX_COLUMNS = 200
 QUANTILES = 21
 """Quantiles that describe a column."""
 MAX_REMAINING_DISTANCE = 0.5
-"""Distance of the columns after reordering, as a share of the distance before, up to which it is tried."""
+"""Largest distance of the columns after a reordering that is tried, as a share of the distance before."""
 IMAGE_CHANGES = (
     ("x.transpose(2, 3)", lambda x: x.transpose(2, 3)), ("x.flip(3)", lambda x: x.flip(3)),
     ("x.flip(2)", lambda x: x.flip(2)), ("x.flip(2, 3)", lambda x: x.flip(2, 3)),

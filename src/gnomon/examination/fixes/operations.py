@@ -51,7 +51,7 @@ MAX_OPERATIONS = 8
 PROBE_EXAMPLES = 16
 """Examples in the pass that lists operations."""
 SATURATED_WEIGHT = 0.8
-"""Mean of the largest weight of a softmax from which it counts as saturated before training."""
+"""A softmax counts as saturated before training if the mean of its largest weight is at least this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,7 +25,7 @@ from gnomon.training.plan import BatchPlan
 __all__ = ["add_repairs", "guess_score", "has_poor_results", "is_poor_run", "repair_findings"]
 
 MIN_PROBLEM_GAIN = 0.12
-"""Gain of a repair, as a share of the errors of a guess, from which its cause is a problem."""
+"""Minimum gain of a repair whose cause is a problem, as a share of the errors of a guess."""
 MIN_WARNING_GAIN = 0.06
 """Gain from which the cause is a warning, as a share of the errors of a guess."""
 MIN_REMOVED_ERROR = 0.35
@@ -36,7 +36,7 @@ GENERAL = frozenset({
     "longer-training", "higher-rate", "lower-rate", "use-adam", "usual-sgd-momentum", "standardize-inputs",
     "initialize", "smaller-batch", "larger-batch", "smaller-dropout", "use-relu",
 })  # fmt: skip
-"""Fixes that help many networks a little, whatever is wrong: beside a problem that is known they are warnings."""
+"""Fixes that help many networks a little, whatever is wrong. If a problem is already known, they are warnings."""
 MAX_EQUALS = 3
 """Equally good changes that the advice names, at most."""
 
