@@ -64,8 +64,9 @@ class Laziness(Result):
         limit = Reference("a kernel is lazy below", MAX_LAZY_CHANGE, vertical=True)
         axis = Axis("relative change")
         layers = Bars("layer", tuple(self.activations), tuple(self.activations.values()))
+        each = (Plot("Change of each layer's activations", (layers,), axis),) if self.activations else ()
         return (
-            Plot("Change of each layer's activations", (layers,), axis),
+            *each,
             Plot("Change between the checkpoints", (Bars("part", tuple(parts), tuple(parts.values())), limit), axis),
         )
 
