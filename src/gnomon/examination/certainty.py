@@ -34,7 +34,7 @@ def certainty_text(sections: Sequence[Section], manifest: Mapping[str, Any], bud
         told.append(f"One training run (seed {manifest.get('seed', 0)}); other seeds may end differently.")
     else:
         told.append("Nothing was trained.")
-    return " ".join([*told, *_unexamined(sections, budget)])
+    return " ".join([*told, *_what_was_not_examined(sections, budget)])
 
 
 def _score(value: Value) -> str:
@@ -51,7 +51,7 @@ def _score(value: Value) -> str:
     return f"{value.name} {text(value.value)}, 95 % interval {ends}{seen}"
 
 
-def _unexamined(sections: Sequence[Section], budget: float | None) -> list[str]:
+def _what_was_not_examined(sections: Sequence[Section], budget: float | None) -> list[str]:
     """Says how many questions were not examined, why, and which budget would be enough for all of them."""
     late = [section for section in sections if section.state == "late"]
     other = sum(section.state == "skipped" for section in sections)

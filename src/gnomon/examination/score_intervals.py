@@ -25,7 +25,7 @@ from gnomon.core.results import Interval
 
 __all__ = ["explained_variance_interval", "perplexity_interval", "share_interval"]
 
-CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
 """Probability that an interval contains the score on all data like the test examples."""
 MAX_LOG_PERPLEXITY = 700.0
 """The exponential of larger numbers overflows."""
@@ -55,8 +55,8 @@ def explained_variance_interval(f: Float[Tensor, "n k"], y: Float[Tensor, "n k"]
     share, error = _ratio((f - y).double().square().sum(1), (y - y.double().mean(0)).square().sum(1))
     if share == 0:
         return None
-    factor = exp(min(student_quantile(len(y) - 1, confidence=CONFIDENCE) * error / share, MAX_LOG_PERPLEXITY))
-    return Interval(1 - share * factor, 1 - share / factor, CONFIDENCE)  # (2)
+    factor = exp(min(student_quantile(len(y) - 1, confidence=CONFIDENCE_LEVEL) * error / share, MAX_LOG_PERPLEXITY))
+    return Interval(1 - share * factor, 1 - share / factor, CONFIDENCE_LEVEL)  # (2)
 
 
 def perplexity_interval(losses: Float[Tensor, " n"], counts: Tensor) -> Interval | None:
@@ -72,9 +72,9 @@ def perplexity_interval(losses: Float[Tensor, " n"], counts: Tensor) -> Interval
     if len(losses) < 3 or float(counts.sum()) == 0:
         return None
     mean, error = _ratio(losses, counts)
-    half = student_quantile(len(losses) - 1, confidence=CONFIDENCE) * error
+    half = student_quantile(len(losses) - 1, confidence=CONFIDENCE_LEVEL) * error
     low, high = (exp(min(end, MAX_LOG_PERPLEXITY)) for end in (mean - half, mean + half))
-    return Interval(low, high, CONFIDENCE)
+    return Interval(low, high, CONFIDENCE_LEVEL)
 
 
 def share_interval(right: Tensor, counts: Tensor) -> Interval | None:
@@ -93,9 +93,9 @@ def share_interval(right: Tensor, counts: Tensor) -> Interval | None:
     if len(right) < 3 or float(counts.sum()) == 0:
         return None
     share, error = _ratio(right, counts)
-    tail, most = (1 - CONFIDENCE) / 2, float(counts.sum())
+    tail, most = (1 - CONFIDENCE_LEVEL) / 2, float(counts.sum())
     size = min(most, share * (1 - share) / error**2) if error > 0 else float(len(right))  # (3)
     hits = share * size
     low = 0.0 if hits <= 0 else float(betaincinv(hits, size - hits + 1, tail))
     high = 1.0 if hits >= size else float(betaincinv(hits + 1, size - hits, 1 - tail))
-    return Interval(low, high, CONFIDENCE)
+    return Interval(low, high, CONFIDENCE_LEVEL)

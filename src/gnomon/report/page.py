@@ -221,7 +221,7 @@ class Page(Record):
 
     @property
     def advice_without_findings(self) -> str:
-        """Says what to do if there are no findings."""
+        """Says what to do if nothing was found."""
         whole = all(section.state in ("answered", "skipped") for section in self.sections)
         calm = "Nothing to change." if whole else "None of the measurements made so far suggests a change."
         return self.next_step or calm

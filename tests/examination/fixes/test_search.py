@@ -16,7 +16,7 @@ from gnomon.examination.fixes.positions import PositionLoss, class_axis, share_r
 from gnomon.examination.fixes.prove import Budget
 from gnomon.examination.fixes.repairs import guess_score, has_poor_results, repair_findings
 from gnomon.examination.fixes.score import HeldOutScores
-from gnomon.examination.fixes.search import Repairs, _ranked, _Tested, search_repairs
+from gnomon.examination.fixes.search import Repairs, _sort_by_gain, _Tested, search_repairs
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix
@@ -219,7 +219,7 @@ def test_the_half_that_chooses_does_not_state_the_gain(monkeypatch):
     monkeypatch.setattr("gnomon.examination.fixes.search._score", lambda *_: base)
     lucky = scored(3, "lucky", [1.0, 0.0] * 4)
     real = scored(5, "real", [0.99, 1.0] * 4)
-    found = _ranked(None, ASKED, None, None, [real, lucky], 0)
+    found = _sort_by_gain(None, ASKED, None, None, [real, lucky], 0)
     assert isinstance(found, Repairs) and found.equal == 2
     assert [(one.fix, one.after) for one in found.tried] == [("lucky", 0.0), ("real", 1.0)]
     assert found.best is None

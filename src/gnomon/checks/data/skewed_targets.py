@@ -22,7 +22,7 @@ __all__ = ["skewed_target_findings"]
 
 MIN_EXAMPLES = 100
 """Fewest examples for this check."""
-TOP = 0.02
+SHARE_OF_LARGEST = 0.02
 """Share of the examples in (1)."""
 MIN_SHARE = 0.95
 """Share (1) from which a few examples decide the squared error."""
@@ -54,4 +54,4 @@ def skewed_target_findings(y: Tensor) -> tuple[Finding, ...]:
 def _share(y: Tensor) -> float:
     squares = (y - y.mean()).square().sort(descending=True).values
     total = float(squares.sum())
-    return float(squares[: max(1, round(TOP * len(y)))].sum()) / total if total > 0 else 0.0
+    return float(squares[: max(1, round(SHARE_OF_LARGEST * len(y)))].sum()) / total if total > 0 else 0.0

@@ -40,8 +40,10 @@ MAX_STEP = 0.1
 """Largest (2) of targets that are smooth in the middle."""
 MIN_TIP = 8
 """Fewest examples whose neighbors are looked for."""
-TIP, END = 0.03, 0.08
-"""Shares of the examples at each end: those whose neighbors are looked for, and those that are left out."""
+SHARE_AT_TIP = 0.03
+"""Share of the examples at each end of the targets whose neighbors are looked for."""
+SHARE_LEFT_OUT = 0.08
+"""Share of the examples at each end of the targets that the fit of the middle leaves out."""
 
 
 def wrapped_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
@@ -64,7 +66,7 @@ def wrapped_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
     rows, n = rows[order], len(order)
     if float(y.unique().numel()) < n / 2:
         return ()
-    tip, end = max(MIN_TIP, int(TIP * n)), max(2 * MIN_TIP, int(END * n))
+    tip, end = max(MIN_TIP, int(SHARE_AT_TIP * n)), max(2 * MIN_TIP, int(SHARE_LEFT_OUT * n))
     a = float((_nearest(rows[n - tip :], rows[: n - end]) < end).double().mean())  # (1)
     b = float((_nearest(rows[:tip], rows[end:]) >= n - 2 * end).double().mean())
     if min(a, b) < MIN_SHARE:

@@ -30,7 +30,7 @@ from gnomon.findings import design as kinds
 
 __all__ = ["changed_weight_findings"]
 
-SEED = 20_011
+SEED_OF_PASS = 20_011
 """Seed of the pass; another one than in earlier passes, after which forward would draw the same weights again."""
 MAX_NAMED = 3
 """Layers named in the message, at most."""
@@ -48,7 +48,7 @@ def changed_weight_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
         return ()
     made = copy_module(module)
     before = {name: p.detach().clone() for name, p in made.named_parameters() if p.requires_grad}
-    with preserve(module, seed=SEED):  # forward may call functions of the original module
+    with preserve(module, seed=SEED_OF_PASS):  # forward may call functions of the original module
         made.train()
         run(made, x)
     after = dict(made.named_parameters())

@@ -21,7 +21,7 @@ MAX_EXAMPLES = 2000
 """Examples of each set that are compared."""
 MAX_COLUMNS = 200
 """Columns of a table whose order is looked for, at most."""
-QUANTILES = 21
+QUANTILES_PER_COLUMN = 21
 """Quantiles that describe a column."""
 MAX_REMAINING_DISTANCE = 0.5
 """Largest distance of the columns after a reordering that is tried, as a share of the distance before."""
@@ -93,7 +93,7 @@ def column_order(train: Float[Tensor, "n d"], test: Float[Tensor, "m d"]) -> Ten
 
     if not 2 <= train.shape[1] <= MAX_COLUMNS:
         return None
-    at = torch.linspace(0, 1, QUANTILES, dtype=torch.float64)
+    at = torch.linspace(0, 1, QUANTILES_PER_COLUMN, dtype=torch.float64)
     a, b = (torch.quantile(t.detach().cpu().double(), at, dim=0) for t in (train, test))
     spread = (a[-3] - a[2]).clamp(min=1e-12)
     cost = ((a[:, :, None] - b[:, None, :]) / spread[None, :, None]).abs().mean(0)

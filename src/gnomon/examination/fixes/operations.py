@@ -199,7 +199,7 @@ class _Scores:
         return made
 
 
-def soften(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def soften_saturated_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Fix: divides the scores of saturated softmax functions inside the network by their standard deviation.
 
     See equation (1) of the module docstring.
@@ -217,4 +217,4 @@ def soften(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change,
     return (Change(changed, f"scores divided by {largest:.3g} before the softmax", line),)
 
 
-FIXES = (Fix("leave-out", leave_out), Fix("sharpness-of-softmax", soften))
+FIXES = (Fix("leave-out", leave_out), Fix("sharpness-of-softmax", soften_saturated_softmax))

@@ -97,7 +97,7 @@ def search_repairs(
     free = [one for one in made if not one.change.trains]
     made = [one for one in made if one.change.trains]
     base = _score(subject, trial, run, seed)
-    full = [_tested(subject, one, one.change.trial, run, base, seed) for one in free]
+    full = [_score_of_change(subject, one, one.change.trial, run, base, seed) for one in free]
     short = int(min(trial.steps, SHORT_TIME_SHARE * affordable / (len(made) + 1)))
     if made and short < trial.steps:
         short = min(trial.steps, max(short, MIN_SHORT_STEPS))
@@ -106,7 +106,7 @@ def search_repairs(
     for one in made:
         if (tested := _run_candidate(subject, one, one.change.trial, base, budget, seed)) is not None:
             full.append(tested)
-    return _ranked(subject, finding, trial, run, [one for one in full if one is not None], seed)
+    return _sort_by_gain(subject, finding, trial, run, [one for one in full if one is not None], seed)
 
 
 def _first_round(
@@ -134,10 +134,10 @@ def _run_candidate(
         run = run_trial(trial, budget, seed)
     except ERRORS:
         return None
-    return None if run is None or run.diverges else _tested(subject, one, trial, run, base, seed)
+    return None if run is None or run.diverges else _score_of_change(subject, one, trial, run, base, seed)
 
 
-def _tested(
+def _score_of_change(
     subject: Subject, one: RepairCandidate, trial: TrialRun, run: Run, base: HeldOutScores, seed: int
 ) -> _Tested | None:  # fmt: skip
     try:
@@ -153,7 +153,7 @@ def _score(subject: Subject, trial: TrialRun, run: Run, seed: int) -> HeldOutSco
     return score_network(subject, trial, run.model, examples=MAX_SCORED_EXAMPLES, seed=seed)
 
 
-def _ranked(
+def _sort_by_gain(
     subject: Subject, finding: Finding, trial: TrialRun, run: Run, tested: Sequence[_Tested], seed: int
 ) -> Repairs:  # fmt: skip
     """Sorts the tested changes: of those nearly as good as the best one, the first in the list of changes leads."""
@@ -164,10 +164,10 @@ def _ranked(
     near.sort(key=lambda one: one.candidate.rank)
     others = sorted((one for one in tested if one.chosen_by < best - EQUAL_GAIN), key=lambda one: -one.chosen_by)
     base = _score(subject, trial, run, seed)
-    return Repairs(tuple(_tried(finding, trial, run, base, one) for one in (*near, *others)), len(near))
+    return Repairs(tuple(_result_of_change(finding, trial, run, base, one) for one in (*near, *others)), len(near))
 
 
-def _tried(finding: Finding, trial: TrialRun, run: Run, base: HeldOutScores, one: _Tested) -> TriedFix:
+def _result_of_change(finding: Finding, trial: TrialRun, run: Run, base: HeldOutScores, one: _Tested) -> TriedFix:
     """Returns the result of a change, measured on the half of the held-out examples that did not choose it."""
     before, after = base.values[1::2], one.scores.values[1::2]
     change = one.candidate.change

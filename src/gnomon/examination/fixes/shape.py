@@ -16,9 +16,9 @@ from gnomon.examination.subject import Subject
 
 __all__ = ["FIXES"]
 
-NARROW = 8
+MAX_UNITS_OF_NARROW_LAYER = 8
 """Units up to which a hidden layer is called narrow."""
-WIDER = 64
+UNITS_OF_WIDER_LAYER = 64
 """Units of the wider layer."""
 MIN_BLOCKS = 3
 """Parts of one shape in a row from which residual connections are tried."""
@@ -36,13 +36,13 @@ class _Residual(nn.Module):
         return x + made if made.shape == x.shape else made
 
 
-def widen(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def widen_narrowest_layer(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
     """Fix: gives the narrowest hidden linear layer more units."""
     made = copy_module(trial.module)
     layers = {name: part for name, part in made.named_modules() if isinstance(part, nn.Linear)}
     hidden = [part.out_features for part in list(layers.values())[:-1]]
-    narrow = min(hidden, default=WIDER)
-    if narrow > NARROW:
+    narrow = min(hidden, default=UNITS_OF_WIDER_LAYER)
+    if narrow > MAX_UNITS_OF_NARROW_LAYER:
         return ()
     first = ""
     with random_state(0):
@@ -51,12 +51,12 @@ def widen(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, 
             if not wider_out and part.in_features != narrow:
                 continue
             first = first or name
-            inputs = WIDER if part.in_features == narrow and first != name else part.in_features
-            new = nn.Linear(inputs, WIDER if wider_out else part.out_features, part.bias is not None)
+            inputs = UNITS_OF_WIDER_LAYER if part.in_features == narrow and first != name else part.in_features
+            new = nn.Linear(inputs, UNITS_OF_WIDER_LAYER if wider_out else part.out_features, part.bias is not None)
             owner, _, attribute = name.rpartition(".")
             setattr(made.get_submodule(owner), attribute, new.to(part.weight))
-    words = f"{WIDER} instead of {narrow} units in '{first}'"
-    lines = diff(f"nn.Linear(..., {narrow})", f"nn.Linear(..., {WIDER})")
+    words = f"{UNITS_OF_WIDER_LAYER} instead of {narrow} units in '{first}'"
+    lines = diff(f"nn.Linear(..., {narrow})", f"nn.Linear(..., {UNITS_OF_WIDER_LAYER})")
     changed = replace(trial, module=made, optimizer=for_all_parameters(trial.optimizer))
     return (Change(changed, words, lines),)
 
@@ -89,4 +89,8 @@ def float32_weights(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
     return (Change(replace(trial, module=made), "weights in float32", diff("model.bfloat16()", "model.float()")),)
 
 
-FIXES = (Fix("widen", widen), Fix("add-residuals", add_residuals), Fix("float32-weights", float32_weights))
+FIXES = (
+    Fix("widen", widen_narrowest_layer),
+    Fix("add-residuals", add_residuals),
+    Fix("float32-weights", float32_weights),
+)

@@ -31,7 +31,7 @@ def eigenvalues(inner, nodes, seed):
 
 
 def extremes(inner, nodes, seed):
-    """Returns the extreme eigenvalues of one graph, then whether those of a graph that is not bipartite are below 2."""
+    """Returns the extreme eigenvalues of one graph, then whether a graph that is not bipartite stays below 2."""
     found, other = eigenvalues(inner, nodes, seed), eigenvalues(1.0, nodes, seed)
     return [found[0], found[-1], float(-1e-12 < other[0] and other[-1] < 2 - 1e-6)]
 
