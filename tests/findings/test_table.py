@@ -20,6 +20,7 @@ from gnomon.findings import (
     design,
     generative,
     groups,
+    loading,
     loop,
     most_serious_first,
     network,
@@ -32,7 +33,7 @@ from gnomon.findings import (
 
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
-FILES = (data, decisions, design, generative, loop, network, repairs, structured, theory, training)
+FILES = (data, decisions, design, generative, loading, loop, network, repairs, structured, theory, training)
 ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, Kind)}
 
 

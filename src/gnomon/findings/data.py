@@ -331,29 +331,8 @@ CLASSES_RENUMBERED = _kind("classes-renumbered", Level.PROBLEM,
     "images, also check the order of the channels (RGB or BGR).",
     causes=("relabeled-class", "train-test-shift", "class-shift", "noisy-labels", "labels-unrelated",
             "shortcut-in-train", "overfit", "chance-level", "overconfident"))
-AUGMENTATION_SCALE = _kind("augmentation-normalizes", Level.PROBLEM,
-    "The augmentation changes the scale of the inputs: mean {mean:.3g} and standard deviation {std:.3g} become "
-    "{other_mean:.3g} and {other_std:.3g}. Test inputs do not get it.",
-    "Take normalization out of the augmentation, and apply it to both train and test.",
-    causes=(*OUTCOMES, "train-test-shift"))
-AUGMENTATION_DESTROYS = _kind("augmentation-destroys", Level.PROBLEM,
-    "The augmentation destroys what decides the targets: a simple model scores {given:.1%} on inputs as given, and "
-    "{after:.1%} on augmented ones.",
-    "Leave out or weaken the augmentation. If it mixes examples (mixup), mix their targets with the same weights.",
-    causes=OUTCOMES, refuted_if="good_results")
 WEAK_SEGMENT = _kind("weak-segment", Level.WARNING,
     "If column {column} is {side} {threshold:.3g}, the network is much worse: its error is {within:.1%} on "
     "{examples} examples there and {outside:.1%} elsewhere. The rule was found on half of the test examples, and these "
     "numbers are from the other half.",
     "Check how these examples were recorded and labeled, and collect more of them.")
-SORTED_BATCHES = _kind("row-order", Level.PROBLEM,
-    "The loader gives the {examples} training examples sorted by their target, so each batch holds one kind of them.",
-    "Shuffle: DataLoader(..., shuffle=True).",
-    causes=OUTCOMES)
-SORTED_ROWS = _kind("row-order", Level.NOTE,
-    "The {examples} training rows are sorted by their target. They were shuffled here.",
-    "Shuffle them in your own loop: DataLoader(..., shuffle=True). Shuffle before you split.")
-ROWS_DRIFT = _kind("row-order", Level.NOTE,
-    "The training rows are not in random order: {column} rises or falls with the row number (rank correlation {rho:.2f}"
-    "; {count} columns do). The rows may be ordered in time.",
-    "If they are, train on the past and test on the future instead of splitting at random.")

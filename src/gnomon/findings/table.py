@@ -12,7 +12,19 @@ from difflib import get_close_matches
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.results import Finding, Kind, Level
-from gnomon.findings import data, decisions, design, generative, loop, network, repairs, structured, theory, training
+from gnomon.findings import (
+    data,
+    decisions,
+    design,
+    generative,
+    loading,
+    loop,
+    network,
+    repairs,
+    structured,
+    theory,
+    training,
+)
 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
@@ -32,8 +44,9 @@ TABLE: tuple[Kind, ...] = (
     network.GRADIENTS_VANISH_IN_BOUNDED, network.VANISHING_ACTIVATIONS,
     network.VANISHING_AT_LAYER, network.NARROW_LAYER, network.EXPLODING_ACTIVATIONS, network.EXPLODING_AT_LAYER,
     network.VANISHING_GRADIENTS, network.GRADIENTS_VANISH_AT_LAYER, network.EXPLODING_GRADIENTS,
-    network.GRADIENTS_EXPLODE_AT_LAYER, data.CLASS_MISSING, data.CLASSES_RENUMBERED, data.AUGMENTATION_SCALE,
-    data.AUGMENTATION_DESTROYS, data.SORTED_BATCHES, design.PADDING_INDEX, network.SATURATED_UNITS, data.LEAKED_TEST,
+    network.GRADIENTS_EXPLODE_AT_LAYER, data.CLASS_MISSING, data.CLASSES_RENUMBERED, loading.AUGMENTATION_SCALE,
+    loading.AUGMENTATION_DESTROYS, loading.SORTED_BATCHES, design.PADDING_INDEX, network.SATURATED_UNITS,
+    data.LEAKED_TEST,
     data.REPEATED_IN_TEST, data.GROUPS_IN_BOTH, data.ROW_NUMBER, data.LEAKED_TARGET, data.CLASSES_ON_ONE_OUTPUT,
     data.TARGETS_OUTSIDE_LOSS, data.CLASS_NUMBERS, data.SENTINEL_VALUES, data.OUTLIER_ROWS, data.MOSTLY_COPIES,
     data.RELABELED_CLASS, data.CATEGORY_CODES, data.VOID_LABEL_REFUSED, data.VOID_LABEL_COUNTED,
@@ -109,7 +122,8 @@ TABLE: tuple[Kind, ...] = (
     # Notes.
     network.UNUSED_ARGUMENT,
     training.LEARNING_RATE_SMALL, training.ENDS_UNSTABLE, decisions.SHIFTS_BUT_GOOD, training.BELOW_LIMIT_BUT_GOOD,
-    data.ROWS_STANDARDIZED_NOTE, data.SORTED_ROWS, data.ROWS_DRIFT, data.CONSTANT_COLUMNS, network.ZERO_LAST_LAYER,
+    data.ROWS_STANDARDIZED_NOTE, loading.SORTED_ROWS, loading.ROWS_DRIFT, data.CONSTANT_COLUMNS,
+    network.ZERO_LAST_LAYER,
     decisions.OVERCONFIDENT, decisions.OVERCONFIDENT_LOGITS, decisions.STRONG_FEATURE, structured.OUT_OF_REACH,
     theory.MORE_DATA_HELPS, theory.MORE_DATA_IS_LITTLE, theory.RANK_DEFICIENT, theory.JITTER_NEEDED,
     theory.NEVER_LEARNED, loop.MISSING_PRETRAINED, loop.UNUSED_PART,

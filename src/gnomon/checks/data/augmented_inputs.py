@@ -27,7 +27,7 @@ from torch import Tensor
 from gnomon.checks.data.baseline import simple_model_baseline
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.results import Finding, Value
-from gnomon.findings import data as kinds
+from gnomon.findings import loading as kinds
 
 __all__ = ["augmented_input_findings"]
 

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs, tensors
 from gnomon.core.results import Finding, Value
-from gnomon.findings import data as kinds
+from gnomon.findings import loading as kinds
 
 __all__ = ["row_order_findings"]
 
