@@ -63,7 +63,8 @@ GRAPH_KEPT = _kind("graph-kept", Level.PROBLEM,
 STEP_REPEATED = _kind("step-repeated", Level.PROBLEM,
     "{optimizer} stepped {count} of {steps} times with the gradients of the step before: backward() was not called "
     "between the two steps.",
-    "Call optimizer.step() once after each loss.backward().")
+    "Call optimizer.step() once after each loss.backward().",
+    causes=("gradients-not-cleared",))
 LEARNING_RATE_ZERO = _kind("learning-rate-zero", Level.PROBLEM,
     "The learning rate of {optimizer} was 0 in {count} of {steps} steps, first after step {step}: these steps change "
     "no weight.",
