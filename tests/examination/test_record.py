@@ -48,7 +48,7 @@ def test_the_report_is_one_small_file(result, tmp_path):
     figures = sum(shows_something(plot) for s in result.sections for plot in s.content.plots)
     tiles = [tile.key for tile in result.page().tiles]
     assert tiles == ["match", "margins", "training", "examples"]
-    assert figures >= 6 and text.count("<svg") == figures + 4  # three on the first screen, one of them also for telephones
+    assert figures >= 6 and text.count("<svg") == figures + 4  # the first plot is drawn for telephones as well
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 
 
