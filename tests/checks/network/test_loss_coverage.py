@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from gnomon.checks.network import loss_coverage
+from gnomon.checks.network import activity, loss_coverage
 from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.padding_index import padding_index_findings
@@ -208,3 +208,9 @@ def test_a_class_without_slope_at_equal_outputs_is_not_compared():
         return torch.where(y == 1, f[:, 1].square(), -f[:, 0]).mean()
 
     assert loss_coverage_findings(flat, drawn(60, 2), torch.arange(60) % 2) == ()
+
+
+def test_slopes_of_falling_functions_are_positive():
+    h = torch.tensor([-1.0, 0.5, 2.0])
+    assert activity._slope(lambda t: -3 * t, h).tolist() == [3.0, 3.0, 3.0]
+    torch.testing.assert_close(activity._slope(torch.cos, h), h.sin().abs())

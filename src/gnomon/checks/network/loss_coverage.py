@@ -130,7 +130,7 @@ def _drowned_classes(slopes: Tensor, classes: Tensor, labels: Tensor) -> tuple[F
     shares = {c: counts[c] * weights[c] for c in seen}  # (2)
     most, least = max(seen, key=shares.__getitem__), min(seen, key=shares.__getitem__)
     ratio, by_number = shares[most] / shares[least], counts[most] / counts[least]
-    if ratio < MIN_SHARE_RATIO or ratio < MIN_RATIO_BY_WEIGHTS * max(by_number, 1.0):
+    if ratio < MIN_SHARE_RATIO or ratio < MIN_RATIO_BY_WEIGHTS * by_number:
         return ()
     values = {"most": most, "least": least, "ratio": ratio, "by_number": by_number}
     values["weight"] = weights[most] / weights[least]
