@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.atlas.check import kernel, layers
+from gnomon.atlas.check import kernel, layers, trial
 from gnomon.atlas.check.descent import check_edge_of_stability, check_margin_growth
 from gnomon.atlas.check.trial import _affordable, _margin, _norm, train_trial
 from gnomon.core.machine.clock import FakeClock
@@ -226,3 +226,27 @@ def test_a_cosine_of_a_thousandth_is_rounding(eps, verdict):
         train_trial(net, (torch.randn(9, 2).double(), torch.randn(9).double()), steps=1)
     )
     assert judged.verdict.name == verdict and (told(judged)[0] < 1e-3) == (verdict == "HOLDS")
+
+
+def test_exchanged_units_of_a_network_whose_outputs_are_zero_change_nothing():
+    net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+    found = train_trial(net, (EYE, torch.ones(2)), steps=1)
+    nn.init.zeros_(found.before[2].weight)
+    nn.init.zeros_(found.before[2].bias)
+    judged = layers.check_permutation_symmetry(found)
+    assert judged.verdict.name == "HOLDS" and told(judged) == [0.0, 1]
+
+
+@pytest.mark.parametrize(("worst", "rates"), [(1.5, 4), (0.999, 1)])
+def test_a_short_run_that_rose_by_half_on_its_way_is_repeated_with_smaller_rates(worst, rates, monkeypatch):
+    tried = []
+
+    def made(*data, optimizer, **known):
+        tried.append(optimizer.lr)
+        run = original(*data, optimizer=optimizer, **known)
+        return replace(run, curves=replace(run.curves, loss=torch.tensor([1.0, worst, 0.999]).double()))
+
+    original = trial.train
+    monkeypatch.setattr(trial, "train", made)
+    train_trial(linear([[0.5, 0.0]]), (EYE, torch.tensor([0.0, 3.0])), steps=2)
+    assert len(tried) == rates and tried == pytest.approx([tried[0] / 4**k for k in range(rates)])
