@@ -13,6 +13,7 @@ from gnomon.atlas.claims.dynamics_implicit_bias import (
     gunasekar_nuclear_conjecture,
     implicit_gradient_regularisation,
     logistic_no_finite_minimiser,
+    max_margin_accelerated,
     signal_before_noise,
 )
 from gnomon.atlas.claims.generalization import double_descent_three_cases
@@ -146,3 +147,35 @@ def test_rank_two_is_completed_to_a_tenth_and_full_rank_not_at_all():
     """bias-must-match-data: relative error <= 0.1 at rank 2 and >= 0.9 at full rank, from a small start."""
     found = bias_must_match_data.errors(2, 6, 30, 0.6, 1e-4, 5000, 0)
     assert found["error at rank 2"].max() <= 0.1 and found["error at full rank"].min() >= 0.9
+
+
+def test_small_steps_need_a_number_of_steps_in_inverse_proportion():
+    """learning-rate-regimes: steps to an error of e are log e / log(1 - r l_min), twice as many at half the rate."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(40, 4))
+    h = x.T @ x / 40
+    values, vectors = np.linalg.eigh(h)
+    counts = []
+    for share in (0.1, 0.05, 0.025):
+        rate, e, count = share / values[-1], vectors[:, 0], 0
+        while np.linalg.norm(e) > 1e-3:
+            e, count = e - rate * (h @ e), count + 1
+        assert count == int(np.ceil(np.log(1e-3) / np.log(1 - rate * values[0])))
+        counts.append(count)
+    assert counts[1] / counts[0] == pytest.approx(2, rel=0.1) and counts[2] / counts[1] == pytest.approx(2, rel=0.05)
+
+
+def test_normalized_steps_that_shrink_like_one_over_the_root_of_t_reach_the_margin_like_it():
+    """max-margin-accelerated: gap <= log n / |w| and |w| >= g* r sum s^-1/2 > 2 g* r (sqrt(t + 1) - 1): O(1 / sqrt t)."""
+    z, w = max_margin_accelerated.problem(6, 10, 0), np.zeros((6, 2, 1))
+    rate = 0.5 / (z**2).sum(2).max(1)
+    for t in range(1, 2001):
+        m = z @ w
+        weights = np.exp(m.min(1, keepdims=True) - m)
+        w = w + (rate / t**0.5)[:, None, None] * (z.mT @ weights) / weights.sum(1, keepdims=True)
+        if t in (250, 500, 1000, 2000):
+            size = np.linalg.norm(w, axis=(1, 2))
+            gap = 0.5 - (z @ w).min((1, 2)) / size
+            assert (gap >= -1e-9).all() and (gap <= np.log(10) / size).all()
+            assert (size >= 0.5 * rate * 2 * ((t + 1) ** 0.5 - 1)).all()
+    assert (size < rate * 0.5 * 2000).all()  # constant steps would go further: 1 / t

@@ -1,6 +1,6 @@
 """Clauses of the scope on generalization that no claim measures; the ledger names these tests."""
 
-from math import prod
+from math import log, prod
 
 import pytest
 import torch
@@ -9,6 +9,7 @@ from torch import nn
 
 import gnomon
 from gnomon.bounds import certify, layer_norms, vc_bound
+from gnomon.bounds.capacity import network_vc_dimension, sauer_bound
 from gnomon.bounds.output_margins import spectral_complexity
 from gnomon.data import digits
 
@@ -100,3 +101,31 @@ def test_the_pac_bayes_bound_of_logistic_regression_is_below_one_and_above_the_t
         train, test = ((x[part], y[part]) for part in (order[:400], order[400:]))
         bound = certify(nn.Linear(30, 2), train, test=test, draws=200).stochastic
         assert float(bound.measured.value) <= float(bound.value) < 1
+
+
+def test_bounds_by_labelings_say_nothing_of_networks_that_fit_all_labels():
+    """random-label-fitting: with all 2^n labelings the bound sqrt(32 (n log 2 + log(8 / d)) / n) > 1 for every n."""
+    net = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 10))
+    assert network_vc_dimension(net) > 1000 * 500  # a dimension far above the number of examples
+    for n in (100, 500, 1000):
+        labelings = sauer_bound(n, 2000)
+        assert labelings == 2**n and vc_bound(n, labelings) == pytest.approx((32 * (log(2) + log(160) / n)) ** 0.5)
+        assert vc_bound(n, labelings) > 1
+    assert vc_bound(100_000, sauer_bound(100_000, 2)) < 0.2  # planes cannot fit all labels, and have a bound
+
+
+def test_three_terms_bound_the_excess_risk_of_each_draw():
+    """risk-decomposition: R(f) - min R <= (min R_n - min R) + sup |R_n - R| + (R_n(f) - min R_n), equal in some draws."""
+    g = torch.Generator().manual_seed(0)
+    for members, tight in ((200, False), (2, True)):
+        risk = 0.1 + 0.5 * torch.rand(members, generator=g).double()
+        risk = torch.tensor([0.3, 0.33]).double() if tight else risk
+        measured = torch.binomial(torch.full((500, members), 50.0).double(), risk.expand(500, -1), generator=g) / 50
+        chosen = measured[:, : max(members // 2, 2)].argmin(1)  # optimization looks at a half of a large class
+        least, sup = measured.min(1).values, (measured - risk).abs().max(1).values
+        optimization = measured.gather(1, chosen[:, None])[:, 0] - least
+        excess, approximation = risk[chosen] - risk.min(), least - risk.min()
+        room = approximation + sup + optimization - excess
+        assert float(room.min()) >= -1e-12 and float(excess.max()) > 0 and float(approximation.mean()) < 0
+        assert float((approximation + 2 * sup + optimization).mean()) >= float(excess.mean())
+        assert not tight or float((room < 1e-12).double().mean()) > 0.1  # 0.9 sup would be no bound

@@ -1,7 +1,9 @@
 """Clauses of the scope on interpretability that no claim measures; the ledger names these tests."""
 
+import numpy as np
 import pytest
 import torch
+from scipy.integrate import dblquad
 from scipy.stats import spearmanr
 from torch import nn
 
@@ -9,6 +11,7 @@ import gnomon
 from gnomon.atlas.claims.generalization.ood_failure import rotate_images
 from gnomon.atlas.claims.interpretability import representation_inversion
 from gnomon.attribution import cam, compare_unit_purity, layer_probe, visualize_unit
+from gnomon.attribution.information import discrete_information
 from gnomon.attribution.orbits import orbit_curvature
 from gnomon.data import digits
 
@@ -88,3 +91,21 @@ def test_orbits_of_digits_are_flatter_in_deeper_layers(dense, split):
 def test_an_image_comes_back_from_rotated_pixels_with_40_decibels():
     """representation-inversion: PSNR >= 40 dB at each of three invertible layers."""
     assert min(float(v.min()) for v in representation_inversion.control(100, 2, 0).values()) >= 40
+
+
+def test_information_of_gaussians_by_bins_by_the_integral_and_by_entropies():
+    """mutual-information: int p log(p / (p_x p_y)) = H(X) - H(X | Y) = -log(1 - rho^2) / 2; bins come within 5 %."""
+    rho, entropy = 0.8, lambda p: -float((p[p > 0] * np.log(p[p > 0])).sum())
+    exact = -np.log(1 - rho**2) / 2
+
+    def density(x, y):
+        p = np.exp(-(x**2 - 2 * rho * x * y + y**2) / (2 * (1 - rho**2))) / (2 * np.pi * (1 - rho**2) ** 0.5)
+        return p * np.log(p / (np.exp(-(x**2 + y**2) / 2) / (2 * np.pi)))
+
+    assert dblquad(density, -7, 7, -7, 7, epsabs=1e-4)[0] == pytest.approx(exact, rel=1e-3)
+    x, e = np.random.default_rng(0).normal(size=(2, 100_000))
+    table = np.histogram2d(x, rho * x + (1 - rho**2) ** 0.5 * e, bins=30)[0] / len(x)
+    binned, of_y = discrete_information(table), table.sum(0)
+    conditional = sum(p * entropy(column / p) for p, column in zip(of_y, table.T, strict=True) if p > 0)
+    assert binned == pytest.approx(exact, rel=0.05)
+    assert binned == pytest.approx(entropy(table.sum(1)) - conditional, rel=1e-9)

@@ -55,3 +55,55 @@ def test_twelve_layers_without_skips_and_norms_do_not_learn():
             optimizer.step()
         found.append(float(loss.detach()))
     assert found[1] >= 2 * found[0]
+
+
+def longest_chain(node, known):
+    """The number of operations after one another that led to a tensor."""
+    stack = [node]
+    while stack:
+        top = stack[-1]
+        before = [n for n, _ in top.next_functions if n is not None]
+        open_ones = [n for n in before if n not in known]
+        if open_ones:
+            stack += open_ones
+        else:
+            known[stack.pop()] = 1 + max((known[n] for n in before), default=0)
+    return known[node]
+
+
+def test_attention_trains_all_positions_at_once_and_a_recurrence_one_after_another():
+    """rnn-vs-transformer-cost: operations in a row: the same for all T in attention, in proportion to T in an RNN."""
+    torch.manual_seed(0)
+    attention, cell, chains = nn.MultiheadAttention(8, 2, batch_first=True), nn.RNNCell(8, 8), []
+    for length in (8, 16, 32):
+        x = torch.randn(1, length, 8)
+        mask = torch.ones(length, length).triu(1).bool()
+        together = attention(x, x, x, attn_mask=mask)[0]
+        one_by_one = [attention(x[:, t : t + 1], x[:, : t + 1], x[:, : t + 1])[0] for t in range(length)]
+        torch.testing.assert_close(together, torch.cat(one_by_one, 1), rtol=1e-4, atol=1e-6)
+        state = torch.zeros(1, 8)
+        for t in range(length):
+            state = cell(x[:, t], state)
+        chains.append((longest_chain(together.grad_fn, {}), longest_chain(state.grad_fn, {})))
+    (a, r), (b, s), (c, t) = chains
+    assert a == b == c and t - s == 2 * (s - r) > 0
+
+
+@pytest.mark.parametrize("phi, alpha, fixed", [(torch.sigmoid, 0.25, 0.5), (torch.tanh, 1.0, 0.0)])
+def test_gradients_vanish_below_one_over_the_slope_and_not_at_it(phi, alpha, fixed):
+    """rnn-vanishing-bound: |dz_k / dz_0| = (alpha s)^k for U = s Q: to 0 if s < 1 / alpha, 1 at s = 1 / alpha."""
+    q = torch.linalg.qr(torch.randn(5, 5, generator=torch.Generator().manual_seed(0)).double())[0]
+    for share in (0.99, 1.0, 1.01):
+        u, found = share / alpha * q, []
+
+        def steps(z, count, u=u):
+            for _ in range(count):  # the state stays where the slope is largest
+                z = phi(u @ (z - fixed))
+            return z
+
+        for count in (50, 400):
+            start = torch.full((5,), fixed).double()
+            found.append(float(torch.linalg.matrix_norm(torch.autograd.functional.jacobian(
+                lambda z, count=count: steps(z, count), start), 2)))  # fmt: skip
+        assert found == pytest.approx([share**50, share**400], rel=1e-6)
+        assert (found[1] < 0.02) == (share < 1) and (found[1] > 50) == (share > 1)  # stable only if |phi' U| = 1

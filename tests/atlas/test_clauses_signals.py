@@ -7,7 +7,7 @@ from torch import nn
 
 from gnomon.atlas.claims.signal_scattering import scattering_classification_textures, scattering_deformation_stability
 from gnomon.data import digits
-from gnomon.scattering import Scattering2d
+from gnomon.scattering import Scattering1d, Scattering2d, roto_translation_scattering
 from gnomon.symmetry.finite import convolve, symmetric_group
 
 
@@ -79,3 +79,29 @@ def test_filters_trained_on_shifted_images_have_narrower_spectra():
         power = torch.fft.fft2(net[1].weight.detach().reshape(-1, 8, 8)).abs().square().flatten(1)
         ratios.append(float((power.sum(1) ** 2 / power.square().sum(1)).mean()))
     assert ratios[1] <= 0.8 * ratios[0]
+
+
+def test_shifts_change_scattering_in_proportion_to_the_shift_over_two_to_the_j():
+    """scattering-deformation-stability: |S L_a x - S x| = C 2^-J |a| |x| for shifts by a, with one C for all J."""
+    t = np.arange(4096) - 2048
+    x, constants = np.exp(-((t / 300) ** 2) / 2) * np.cos(0.6 * np.pi * t), []
+    for scales in (5, 6, 7, 8):
+        scattering = Scattering1d(scales, 4096, Q=1)
+        rows = torch.from_numpy(np.stack([np.roll(x, a) for a in (0, 1, 2, 4)]))
+        f = (scattering(rows) * scattering.gains()[:, None]).flatten(1)
+        change = (f[1:] - f[0]).norm(dim=1).numpy() / np.linalg.norm(x)
+        assert change[1:] / change[:-1] == pytest.approx([2, 2], rel=0.05)
+        constants.append(change[0] * 2**scales)
+    assert max(constants) < 2 * min(constants) and max(constants) < 0.04
+
+
+def test_a_texture_twice_as_large_moves_its_coefficients_by_one_scale():
+    """scattering-classification-textures: S_1[j + 1] of x(u / 2) = S_1[j] of x(u): scale is a shift along j."""
+    u, v = np.meshgrid(np.arange(32), np.arange(32), indexing="ij")
+    first = []
+    for wave in ((6, 0), (3, 0)):
+        image = torch.from_numpy(np.cos(2 * np.pi * (wave[0] * u + wave[1] * v) / 32))
+        first.append(roto_translation_scattering(image, J=4, L=4)[1:5])
+    for fine, coarse in zip(first, first[1:], strict=False):
+        assert coarse[1:4].numpy() == pytest.approx(fine[:3].numpy(), rel=0.05, abs=1e-3)
+        assert float((coarse - fine).abs().max()) > 0.05  # without the shift they differ
