@@ -141,3 +141,10 @@ def test_the_project_has_enough_items_of_every_group():
     assert {name: len(items) for name, items in draw(readable_items(ROOT), 1).items()} == {
         "public names": 40, "docstring first lines": 40, "comments": 40, "user-facing sentences": 40,
     }  # fmt: skip
+
+
+def test_an_equation_number_before_a_directive_is_no_comment_for_readers(tmp_path):
+    (tmp_path / "src" / "gnomon").mkdir(parents=True)
+    code = "f = [\n    1,\n]  # (2)  # fmt: skip\ng = 2  # twice the width of a layer  # noqa: E741\n"
+    (tmp_path / "src" / "gnomon" / "a.py").write_text(code)
+    assert readable_items(tmp_path)["comments"] == ["src/gnomon/a.py:4: twice the width of a layer   [g = 2]"]

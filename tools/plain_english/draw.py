@@ -28,6 +28,7 @@ CODE_BLOCK = re.compile(r"^ *```.*?^ *```|^ {4,}\S[^\n]*$|^(?:>>>|\.\.\.)[^\n]*$
 MARKUP = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>`\n]*>|(?<!`)\[(?=[^\]]*\]\()|\*\*")
 END_OF_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)\s+(?=[A-Z0-9'\"`(\[])")
 SENTENCE = re.compile(r"[A-Z0-9'\"`(].{15,}[.!?][)\"']?")
+TRAILING_DIRECTIVE = re.compile(r"\s*# (?:fmt: skip|noqa\b.*|type: ignore\b.*)$")
 FEWEST_WORDS_IN_COMMENT = 4  # shorter comments are labels such as "(n, k)" or a number of an equation
 LONGEST_VALUE = 60  # characters of the value of a constant
 
@@ -108,7 +109,7 @@ def comments(root: Path) -> Iterator[str]:
             if token.type != tokenize.COMMENT or DIRECTIVE.match(token.string):
                 continue
             row, code = token.start[0], token.line[: token.start[1]].strip()
-            words = token.string.lstrip("# ")
+            words = TRAILING_DIRECTIVE.sub("", token.string).lstrip("# ")
             block.append(words)
             following = lines[row].strip() if row < len(lines) else ""
             if not code and following.startswith("#"):

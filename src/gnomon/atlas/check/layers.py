@@ -64,7 +64,11 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     )
     values = (Value("activations per layer", rates[0]), Value("gradients per layer", rates[1]))
     if len(weighted) < 2:
-        return Judgment(Verdict.INCONCLUSIVE, f"{reason} Fewer than three layers have weights.", values)
+        return Judgment(
+            Verdict.INCONCLUSIVE,
+            f"{reason} This is too little for a verdict: fewer than three layers have weights.",
+            values,
+        )
     keeps = all(1 / MAX_LAYER_FACTOR < rate < MAX_LAYER_FACTOR for rate in rates)
     return Judgment(Verdict.HOLDS if keeps else Verdict.REFUTED, reason, values)
 

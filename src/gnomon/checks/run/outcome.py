@@ -125,9 +125,8 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     n, m = found.examples, found.tested
     p = (found.train * n + found.test * m) / (n + m)
     z = (found.train - found.test) / sqrt(max(p * (1 - p), 1e-9) * (1 / n + 1 / m))  # (1)
-    explained = (
-        found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
-    )  # Then different class frequencies in training and test data explain the gap in accuracy
+    # The gap in accuracy is explained if it nearly vanishes after weighting the test classes as in training.
+    explained = found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
     advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")

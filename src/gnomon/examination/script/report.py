@@ -118,7 +118,7 @@ def _all_clear(key: str, facts: LoopFacts) -> str:
         "schedule": "The learning rate scheduler is stepped at the right times."
         if facts.schedulers
         else "No scheduler was used.",
-        "batches": "Batches differ, and each batch is used for training.",
+        "batches": "Training batches differ from step to step, and every batch is used for training.",
         "values": "All losses are finite.",
         "processes": "All processes train the same weights on different batches.",
     }

@@ -37,8 +37,8 @@ class HeadsRule(AbstractRule):
     padded: bool = False
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which attention inputs need all pairs of positions: values, queries and keys, but not a padding
-        mask.
+        """Returns for which inputs attention needs covariances between all positions: values, queries and keys, but not
+        a padding mask.
         """
         return (True, True, True, False) if self.padded else (True, True, True)
 

@@ -55,8 +55,8 @@ class DropoutRule(AbstractRule):
     rank: int
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Multiplies by 1 / keep the entries whose two sides share a dropout mask; ``keep`` is the fraction of units
-        kept.
+        """Multiplies kernel entries of two positions with one dropout mask by 1 / keep, the inverse of the fraction of
+        units that dropout keeps.
         """
         (x,) = inputs
         factor = self._factor(x.nngp, context)

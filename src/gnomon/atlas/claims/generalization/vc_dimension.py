@@ -72,7 +72,7 @@ def largest_shattered(places, draws, seed):
 
 LINE = [np.c_[np.arange(k), np.zeros(k)].astype(float) for k in (1, 2, 3, 4)]
 observed = partial(largest_shattered, places=[sets for _, sets in CASES])  # Places of points that allow many labelings.
-# Control: points on a line, of which rectangles and half-planes label fewer in all ways; sines get integers.
+# Control: points on a line, which rectangles and half-planes cannot label in all ways, and integers for sine waves.
 control = partial(largest_shattered, places=[CASES[0][1], LINE, LINE, [np.arange(1.0, k + 1) for k in (1, 4, 10)]])
 
 CLAIM = Claim(

@@ -28,7 +28,7 @@ class SwappedCoupling(nn.Module):
 
 
 def predicted():
-    """Returns lower bounds: 1 for the information share of three layers, and 0.9 for the accuracy."""
+    """Returns lower bounds: 1 for the share I(X; T) / H(X) of each of three layers T, and 0.9 for the test accuracy."""
     return [1.0, 1.0, 1.0, 0.9]
 
 

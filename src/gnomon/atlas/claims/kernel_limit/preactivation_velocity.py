@@ -40,8 +40,8 @@ def shifts(nets, widths, power, time=2.0, step=0.2):
     return places, torch.stack(found, 1)
 
 
-observed = partial(shifts, power=0.5, time=2.0, step=0.2)  # Against alpha times the root of the width.
-control = partial(shifts, power=1.0, time=2.0, step=0.2)  # Control: against alpha times the width.
+observed = partial(shifts, power=0.5, time=2.0, step=0.2)  # Places are alpha times the root of the width.
+control = partial(shifts, power=1.0, time=2.0, step=0.2)  # Control: places are alpha times the width.
 
 CLAIM = Claim(
     id="preactivation-velocity",
