@@ -242,6 +242,20 @@ def test_a_repair_is_reported_if_it_removes_many_errors(before, after, guess, le
         assert found[0].fix == "Train with Adam. Equally good: lr=1."
 
 
+@pytest.mark.parametrize(
+    "fix, steps, explained, level",
+    [
+        ("lower-rate", 100, False, Level.PROBLEM), ("lower-rate", 99, False, Level.WARNING),
+        ("lower-rate", 100, True, Level.WARNING), ("usual-loss", 99, True, Level.PROBLEM),
+    ],
+)  # fmt: skip
+def test_a_general_change_is_no_problem_after_few_steps_or_if_a_problem_is_known(fix, steps, explained, level):
+    gain = Interval(0.5, 0.6, 0.95)
+    one = TriedFix("repair-found", fix, "a change", "", 0.3, 0.85, gain, "accuracy", steps, steps)
+    (found,) = repair_findings(one, (), guess=0.1, explained=explained)
+    assert found.level is level
+
+
 def test_results_are_poor_compared_with_a_guess():
     y = (torch.arange(500) % 10 == 0).long()
     of, trial = planted(net(), y=y)

@@ -37,6 +37,8 @@ GENERAL = frozenset({
     "initialize", "smaller-batch", "larger-batch", "smaller-dropout", "use-relu",
 })  # fmt: skip
 """Fixes that help many networks a little, whatever is wrong. If a problem is already known, they are warnings."""
+MIN_STEPS_TO_BLAME = 100
+"""Minimum number of training steps for a general change to be a problem; any faster training helps in fewer steps."""
 MAX_EQUALS = 3
 """Equally good changes that the advice names, at most."""
 
@@ -127,7 +129,7 @@ def repair_findings(
     gain, left, scale = best.after - best.before, 1 - best.before, max(1 - guess, 1e-9)
     if not best.is_proven or best.unit == "loss" or gain < max(MIN_WARNING_GAIN * scale, MIN_REMOVED_ERROR * left):
         return ()
-    general = explained and best.fix in GENERAL
+    general = best.fix in GENERAL and (explained or best.steps < MIN_STEPS_TO_BLAME)
     row = kinds.REPAIR_FOUND if gain >= MIN_PROBLEM_GAIN * scale and not general else kinds.REPAIR_HELPS
     advice = _advice(best)
     others = [one.words for one in equal if one.is_proven and one.fix != best.fix][:MAX_EQUALS]
