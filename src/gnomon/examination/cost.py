@@ -146,15 +146,15 @@ def choose_threads(subject: Subject, clock: Clock, seconds: float, threads: int)
 
 
 def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) -> bool:
-    def timed(count_: int, n: int) -> float:
+    def seconds_of_pass(count_: int, n: int) -> float:
         torch.set_num_threads(count_)
         return min(_time_pass(subject, subject.probe.some(n).x, clock) for _ in range(2))
 
-    few = timed(1, FIRST_TIMED_EXAMPLES)
+    few = seconds_of_pass(1, FIRST_TIMED_EXAMPLES)
     if 4 * few > seconds:
         return False
     n = LAST_TIMED_EXAMPLES if 4 * few * LAST_TIMED_EXAMPLES / FIRST_TIMED_EXAMPLES < seconds else FIRST_TIMED_EXAMPLES
-    return MIN_THREAD_SPEEDUP * timed(threads, n) < timed(1, n)
+    return MIN_THREAD_SPEEDUP * seconds_of_pass(threads, n) < timed(1, n)
 
 
 def machine_slowdown(clock: Clock) -> float:

@@ -50,6 +50,8 @@ from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
 from gnomon.training.torch_optimizers import OptimizerChoice
 
+__all__ = ["StepEnded", "examine"]
+
 MAX_UNCOUNTED_IMPORT_SECONDS = 2.0
 """Seconds of import time that do not count toward the budget, once per process."""
 LARGEST_SHARE = 0.8

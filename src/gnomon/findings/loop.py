@@ -47,7 +47,7 @@ LOSS_BROADCAST = _kind("loss-broadcast", Level.PROBLEM,
     "Give outputs and targets one shape: outputs.squeeze(1), or targets.unsqueeze(1).",
     causes=("loss-not-falling", *OUTCOMES))
 NLL_WITHOUT_LOG_SOFTMAX = _kind("nll-without-log-softmax", Level.PROBLEM,
-    "nll_loss got numbers above 0, which are no logarithms of probabilities: the loss falls without end and the "
+    "nll_loss got numbers above 0, which cannot be logarithms of probabilities: the loss falls without end and the "
     "predictions become worse.",
     "Use F.cross_entropy(logits, labels), or end the network with F.log_softmax(x, dim=1).",
     causes=("training-diverged", "exploding-gradients", "loss-not-falling", *OUTCOMES))

@@ -59,7 +59,7 @@ def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *
         return ()
     if bool((((a == 0) | (a == 1)).all()) & ((b == 0) | (b == 1)).all()):
         return _rates(a, b)
-    if rounded := _rounded(a, b):
+    if rounded := _rounding_finding(a, b):
         return rounded
     found = [(_difference(a[:, j], b[:, j]), j) for j in range(a.shape[1])]
     far = [(_far_outside(a[:, j], b[:, j]), j) for j in range(a.shape[1])]
@@ -78,7 +78,7 @@ def target_shift_findings(train: Float[Tensor, "n *k"], test: Float[Tensor, "m *
     return (Finding(kinds.TARGET_SHIFT, "labels", values, evidence, SIGNIFICANCE_LEVEL),)
 
 
-def _rounded(a: Tensor, b: Tensor) -> tuple[Finding, ...]:
+def _rounding_finding(a: Tensor, b: Tensor) -> tuple[Finding, ...]:
     """Returns a finding if all training targets are whole numbers, of several values, and many test targets are not."""
     share = float((b != b.round()).any(1).double().mean())
     if not bool((a == a.round()).all()) or share < MIN_FRACTIONAL_SHARE or not bool(a.std(0).any()):

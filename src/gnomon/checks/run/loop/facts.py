@@ -163,7 +163,7 @@ class LoopFacts(Record):
     counts calls of ``torch.manual_seed`` while training.
     ``loss_mistake`` is the kind of a mistake in the last operations of the first losses, ``operations`` are the numbers
     of operations in their graphs, and ``retained`` counts backward passes that kept the graph.
-    ``restored_from_itself`` counts restored states that were no copies.
+    ``restored_from_itself`` counts restored states that were references, not copies.
     ``norms`` are gradient norms, ``largest`` the parameter with the largest gradient at the largest norm. ``finished``:
     the script came to its end.
     """
