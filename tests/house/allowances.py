@@ -24,7 +24,7 @@ PLAIN_ENGLISH: dict[str, int] = {
     "the like, and so on": 0,
     "as it comes": 0,
     "[H:": 0,
-    "functions named by a bare participle": 41,
+    "functions named by a bare participle": 40,
     "constants that share a line": 0,
     "numbers named by one word": 5,
 }
