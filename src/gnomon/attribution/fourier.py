@@ -99,7 +99,7 @@ class FourierMask(Result):
     def plots(self) -> tuple[Plot, ...]:
         """Plots the mask over image frequencies, with frequency zero in the middle."""
         (h, w), unit = self.mask.shape, "frequency (cycles per image)"
-        shown = Image("kept", torch.fft.fftshift(self.mask.double()), _frequency_labels(h), _named(w))
+        shown = Image("kept", torch.fft.fftshift(self.mask.double()), _frequency_labels(h), _frequency_labels(w))
         axes = Axis(f"horizontal {unit}"), Axis(f"vertical {unit}")
         return (Plot("Frequencies the network needs", (shown,), *axes, self.verdict),)
 
@@ -172,7 +172,7 @@ def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tenso
 def _frequency_labels(size: int) -> list[str]:
     """Returns axis labels for the frequencies along an image side, with zero in the middle; leaves some out if many.
 
-    >>> _frequency_labels(4), _named(32)[::8]
+    >>> _frequency_labels(4), _frequency_labels(32)[::8]
     (['-2', '-1', '0', '1'], ['-16', '-8', '0', '8'])
     """
     step = -(-size // MAX_NAMED_FREQUENCIES)

@@ -154,7 +154,7 @@ def _worthwhile(subject: Subject, clock: Clock, seconds: float, threads: int) ->
     if 4 * few > seconds:
         return False
     n = LAST_TIMED_EXAMPLES if 4 * few * LAST_TIMED_EXAMPLES / FIRST_TIMED_EXAMPLES < seconds else FIRST_TIMED_EXAMPLES
-    return MIN_THREAD_SPEEDUP * seconds_of_pass(threads, n) < timed(1, n)
+    return MIN_THREAD_SPEEDUP * seconds_of_pass(threads, n) < seconds_of_pass(1, n)
 
 
 def machine_slowdown(clock: Clock) -> float:
