@@ -58,8 +58,10 @@ def test_crosstalk_is_gaussian_with_the_printed_flip_probabilities():
 
 def test_overlaps_at_the_printed_loads_of_a_hopfield_network():
     """hopfield-capacity-0138: overlap >= 0.97 at 0.13, <= 0.8 at 0.16, <= 0.5 at 0.2; half is lost within 0.138..0.16."""
-    rng = np.random.default_rng(3)
-    overlaps = [hopfield_capacity_0138.overlap(load, 1500, rng) for load in (0.13, 0.138, 0.16, 0.2)]
+    overlaps = []
+    for load, networks in ((0.13, 10), (0.138, 10), (0.16, 2), (0.2, 2)):  # overlaps scatter below the transition
+        rngs = [np.random.default_rng(seed) for seed in range(networks)]
+        overlaps.append(np.mean([hopfield_capacity_0138.overlap(load, 0.5, 1500, rng) for rng in rngs]))
     assert overlaps[0] >= 0.97 and overlaps[1] > 0.9 > 0.8 >= overlaps[2] and overlaps[3] <= 0.5
 
 

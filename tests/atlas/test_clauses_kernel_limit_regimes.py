@@ -109,7 +109,8 @@ def test_the_kernel_changes_with_a_power_between_0_8_and_2():
 def test_preactivations_move_by_order_one_when_features_are_learned():
     """preactivation-velocity: root mean square change >= 0.3 at alpha sqrt(m) <= 1."""
     torch.manual_seed(0)
-    _, shifts = preactivation_velocity.shifts(20, (128,), lambda m: m**-0.5, time=4.0)
+    places, shifts = preactivation_velocity.shifts(20, (128,), power=0.5, time=4.0, alphas=(128**-0.5,))
+    assert places == pytest.approx([1.0])
     assert float(shifts.median()) >= 0.3
 
 

@@ -31,7 +31,10 @@ def test_clusters_agree_and_it_shows_itself():
     y = torch.arange(40) % 2
     found = label_regularity(10.0 * y[:, None] + torch.rand(40, 1), y, bins=3)
     assert found.disagreement[0] == 0 and found.disagreement[-1] == 1
-    assert found.verdict.startswith("Of the nearest 33% of pairs, 0.0% differ") and len(found.plots()) == 1
+    assert (
+        found.verdict.startswith("Of the nearest 33% of pairs of examples, 0.0% have different labels")
+        and len(found.plots()) == 1
+    )
 
 
 def test_too_few_pairs_are_refused():

@@ -91,12 +91,28 @@ def test_fisher_refuses_functions_and_the_hessian_takes_them():
     landscape.hessian(net(), (x, y), loss=lambda f, t: (f - t).square().mean())
 
 
-def test_attention_of_other_kinds_is_refused_and_memory_takes_it():
-    class Attention(nn.Module):
-        def forward(self, x):
-            return nn.functional.scaled_dot_product_attention(x, x, x)
+class Attention(nn.Module):
+    def forward(self, x):
+        return nn.functional.scaled_dot_product_attention(x, x, x)
 
+
+class SoftmaxAttention(nn.Module):
+    def forward(self, x):
+        return (x @ x.mT / 2).softmax(-1) @ x
+
+
+class LinearAttention(nn.Module):
+    def forward(self, x):
+        return x @ (x.mT @ x)
+
+
+def test_softmax_attention_of_any_kind_has_maps_and_linear_attention_is_refused_and_memory_takes_all():
     x = torch.randn(4, 5, 4, generator=torch.Generator().manual_seed(0))
-    with pytest.raises(gnomon.InputError, match="MultiheadAttention"):
-        sequences.attention_maps(Attention(), x)
-    sequences.memory(Attention(), x)
+    expected = (x @ x.mT / 2).softmax(-1)[:, None]
+    for network in (Attention(), SoftmaxAttention()):
+        (found,) = sequences.attention_maps(network, x).maps
+        torch.testing.assert_close(found, expected)
+    with pytest.raises(gnomon.InputError, match="no softmax of queries and keys"):
+        sequences.attention_maps(LinearAttention(), x)
+    for network in (Attention(), SoftmaxAttention(), LinearAttention()):
+        sequences.memory(network, x)

@@ -43,7 +43,7 @@ def test_zero_filters_and_refusals():
     layer = nn.Conv2d(1, 2, 5)
     layer.weight.data.zero_()
     assert gabor_fit(layer).explained.tolist() == [0, 0]
-    with pytest.raises(InputError, match="kernels have 9 entries, and a Gabor function has 9 numbers"):
+    with pytest.raises(InputError, match="kernels of the layer have 9 entries, and a Gabor function has 9 numbers"):
         gabor_fit(nn.Conv2d(1, 2, 3))
     with pytest.raises(InputError, match="nn.Conv2d"):
         gabor_fit(nn.Linear(2, 2))

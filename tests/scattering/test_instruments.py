@@ -28,7 +28,7 @@ def test_sensitivity_to_deformations_is_flat_for_scattering_and_linear_for_the_f
     steep = deformation_sensitivity(fourier_modulus, 8192, **settings)
     assert flat.spread < 1.5 and abs(flat.growth) < 0.1  # five octaves
     assert 0.9 < steep.growth < 1.1
-    assert "Stable" in flat.verdict and "Unstable" in steep.verdict and len(flat.plots()) == 1
+    assert "are stable" in flat.verdict and "are unstable" in steep.verdict and len(flat.plots()) == 1
 
 
 def test_frame_bounds_of_a_convolution_are_singular_values_of_its_matrix():

@@ -134,7 +134,7 @@ def clauses_of_entry(name: str) -> tuple[ScopeClause, ...]:
     Cost: a file is read once.
 
     >>> [clause.kind for clause in clauses_of_entry("gating-mechanism")]
-    ['statement', 'formula']
+    ['statement', 'formula', 'statement']
     """
     return tuple(ScopeClause(**clause) for clause in _ledger()[name]["clauses"])
 

@@ -1,8 +1,4 @@
-"""States how certain the result of an examination is: intervals of the scores, training runs, and what is unexamined.
-
->>> certainty_text((), {}, None)
-'No score was measured. Nothing was trained.'
-"""
+"""States how certain the result of an examination is: intervals of scores, training runs, and what is unexamined."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +19,11 @@ SHARES = ("accuracy", "explained-variance", "accuracy-on-test", "accuracy-on-tra
 
 
 def certainty_text(sections: Sequence[Section], manifest: Mapping[str, Any], budget: float | None) -> str:
-    """Returns sentences on the certainty of the scores, on the number of training runs, and on unexamined questions."""
+    """Returns sentences on the certainty of the scores, on the number of training runs, and on unexamined questions.
+
+    >>> certainty_text((), {}, None)
+    'No score was measured. Nothing was trained.'
+    """
     known = {value.id: value for section in reversed(sections) for value in section.content.values if value.id}
     row = next((row for row in SCORES if any(id in known for id in row)), ())
     scores = "; ".join(_score(known[id]) for id in row if id in known)

@@ -29,6 +29,14 @@ def has_poor_scores(subject: Subject, run: Run, values: tuple[Value, ...], seed:
     """Returns whether the network makes many errors; at positions and for a user's own loss, compared with a guess.
 
     Cost: without known scores one pass over the held-out examples.
+
+    >>> import torch
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> poor = Value("accuracy on test", 0.6, id="accuracy-on-test"), Value("guess", 0.5, id="guess-accuracy")
+    >>> has_poor_scores(network, None, poor, 0)
+    True
     """
     known = values and subject.task.reading is None
     return is_poor_score(values) if known else is_poor_run(subject, run, seed)

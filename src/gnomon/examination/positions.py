@@ -142,7 +142,14 @@ def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> Pos
 
 
 def decisions_at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
-    """Returns the predictions at each position of held-out examples; None for tasks with one label per example."""
+    """Returns the predictions at each position of held-out examples; None for tasks with one label per example.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> decisions_at_positions(network, network.module, 4, 0) is None
+    True
+    """
     reading, data = subject.task.reading, subject.train if subject.test is None else subject.test
     if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
         return None

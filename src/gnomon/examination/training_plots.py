@@ -15,7 +15,12 @@ __all__ = ["loss_plot", "plot_tracked", "predicted_rate"]
 def predicted_rate(run: Run, products: StepProducts) -> float | None:
     """Returns the learning rate for which theory predicts the training loss; None if unknown.
 
-    Cost: nothing is computed.
+    >>> import torch
+    >>> from gnomon.training import SGD, train
+    >>> batch = torch.ones(8, 2), torch.zeros(8).long()
+    >>> run = train(torch.nn.Linear(2, 3), batch, optimizer=SGD(0.1), steps=5)
+    >>> predicted_rate(run, StepProducts())
+    0.1
     """
     measured, way = products.get(Sharpness), as_gradient_descent(run.optimizer)
     lr = way.lr if way is not None else None if measured is None else measured.largest_lr / 2
@@ -23,7 +28,15 @@ def predicted_rate(run: Run, products: StepProducts) -> float | None:
 
 
 def loss_plot(run: Run, products: StepProducts) -> Plot:
-    """Plots measured and predicted losses over the training steps, from the start."""
+    """Plots measured and predicted losses over the training steps, from the start.
+
+    >>> import torch
+    >>> from gnomon.training import SGD, train
+    >>> batch = torch.ones(8, 2), torch.zeros(8).long()
+    >>> run = train(torch.nn.Linear(2, 3), batch, optimizer=SGD(0.1), steps=5)
+    >>> loss_plot(run, StepProducts()).title
+    'Your training with gradient descent: loss'
+    """
     steps, predicted, lr = run.steps, products.get(Trajectory), predicted_rate(run, products)
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss, 0)]
     if run.test_loss is not None:
@@ -50,7 +63,15 @@ def loss_plot(run: Run, products: StepProducts) -> Plot:
 
 
 def plot_tracked(run: Run) -> list[Plot]:
-    """Plots how kernel and curvature change during training, if they were measured more than twice."""
+    """Plots how kernel and curvature change during training, if they were measured more than twice.
+
+    >>> import torch
+    >>> from gnomon.training import SGD, train
+    >>> batch = torch.ones(8, 2), torch.zeros(8).long()
+    >>> run = train(torch.nn.Linear(2, 3), batch, optimizer=SGD(0.1), steps=5)
+    >>> plot_tracked(run)  # without measurements of kernel and curvature
+    []
+    """
     rows = [i for i, value in enumerate(run.watched.get("sharpness", ())) if value == value]
     if len(rows) < 3:
         return []

@@ -12,7 +12,9 @@ _kind = partial(Kind, page="topics/faults.md")
 
 AFTER_REPAIR = (*dict.fromkeys((*OUTCOMES, *AFTER_DIVERGENCE, *AFTER_SCALE, "labels-unrelated", "noisy-labels")),)
 REPAIR_FOUND = _kind("repair-found", Level.PROBLEM, "{cause}. {gain}", "{advice}", causes=AFTER_REPAIR)
+"""A repair that helps much: its cause is a problem."""
 REPAIR_HELPS = _kind("repair-found", Level.WARNING, "{cause}. {gain}", "{advice}", causes=OUTCOMES)
+"""A repair that helps less, or that helps many networks: its cause is a warning."""
 
 CAUSES: dict[str, str] = {
     # test data

@@ -40,6 +40,9 @@ class AttentionCall:
     (n, tokens, channels) that entered the layer.
 
     A layer that is called again has a number in its name, "layer (call 2)".
+
+    >>> AttentionCall("layer", torch.ones(3, 2, 5, 5) / 5, torch.zeros(3, 5, 8)).heads
+    2
     """
 
     name: str
@@ -54,7 +57,11 @@ class AttentionCall:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """One attention head: the number of the attention call in a forward pass, and the number of the head."""
+    """One attention head: the number of the attention call in a forward pass, and the number of the head.
+
+    >>> Head(call=0, head=1)
+    Head(call=0, head=1)
+    """
 
     call: int
     head: int

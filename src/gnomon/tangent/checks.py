@@ -1,9 +1,4 @@
-"""Checks that a network has a tangent kernel: outputs must be deterministic and independent of the rest of the batch.
-
->>> import torch
->>> from gnomon.core.modules.pure import PureFunction
->>> check_outputs(Probe(PureFunction.of(torch.nn.Linear(2, 1)), torch.zeros(3, 2)))
-"""
+"""Checks that a network has a tangent kernel: outputs must be deterministic and independent of other examples."""
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +31,8 @@ def check_outputs(probe: Probe) -> None:
     """Raises an error if a module has no outputs, outputs that are not finite, or random outputs.
 
     Cost: none; one forward pass on three examples if the module draws random numbers.
+
+    >>> check_outputs(Probe(PureFunction.of(nn.Linear(2, 1)), torch.zeros(3, 2)))
     """
     f, y = probe.f, probe.outputs.detach()
     if y.shape[1] == 0:
@@ -54,6 +51,9 @@ def check_batch_independence(f: PureFunction, x: Inputs, few: Tensor, many: Tens
     are exact sums of weights that differ by some roundings, so outputs that cancel may differ by what those change.
 
     Cost: none, or one forward pass on one example if few and many are the same batch; two if outputs cancel.
+
+    >>> f, x = PureFunction.of(nn.Linear(2, 1)), torch.ones(8, 2)
+    >>> check_batch_independence(f, x, f(x[:3]).detach(), f(x).detach())
     """
     if len(many) == len(few):
         few = f(take(x, slice(0, 1))).detach()
@@ -69,6 +69,8 @@ def check_stable_buffers(f: PureFunction, x: Inputs) -> None:
     """Raises an error if every call changes the module, as spectral_norm does in training mode.
 
     Cost: none, or two forward passes on three examples if the module has buffers.
+
+    >>> check_stable_buffers(PureFunction.of(nn.BatchNorm1d(2).eval()), torch.ones(4, 2))
     """
     state = {name: b.detach().clone() for name, b in f.module.named_buffers()}
     if not state:
@@ -87,6 +89,8 @@ def check_eval_mode(module: nn.Module) -> None:
     """Raises an error that names the layer if a module uses dropout or normalizes over the batch.
 
     Cost: a walk over the parts of the module.
+
+    >>> check_eval_mode(nn.Sequential(nn.Linear(2, 2), nn.Dropout()).eval())
     """
     check_batch_norms(module)
     for name, part in module.named_modules():
@@ -100,6 +104,8 @@ def check_batch_norms(module: nn.Module) -> None:
     """Raises an error if a module normalizes over the batch.
 
     Cost: a walk over the parts of the module.
+
+    >>> check_batch_norms(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval())
     """
     for name, part in module.named_modules():
         if isinstance(part, _BatchNorm) and (part.training or part.running_mean is None):

@@ -131,19 +131,19 @@ def refuted_claims() -> tuple[str, ...]:
 def refuted_html(rows: dict[str, str]) -> str:
     """Returns the HTML of the page that lists refuted common beliefs; ``rows`` has the result of each claim.
 
-    >>> "designed features" in refuted_html({})
+    >>> "designed (Gabor) features" in refuted_html({})
     True
     """
     parts = [
-        "<p class=answer>These statements are often repeated. Measured here, they failed. A result on small networks "
-        "does not settle a question for all networks. It is a reason to ask under which conditions the statement "
-        "holds.</p>"
+        "<p class=answer>Common statements on these questions were measured here, and failed. A result on small "
+        "networks does not settle a question for all networks. It is a reason to ask under which conditions the "
+        "statement holds.</p>"
     ]
     for name in refuted_claims():
         claim = catalog()[name].claim
         said = f"<p>Measured: {escape(rows[name])}</p>" if name in rows else ""
         remark = f"<p>{plain_html(claim.remark)}</p>" if claim.remark else ""
-        parts.append(f"<h2>{claim_link(name)}</h2><p>The statement: {plain_html(claim.title)}.</p>{said}{remark}")
+        parts.append(f"<h2>{claim_link(name)}</h2><p>The result: {plain_html(claim.title)}.</p>{said}{remark}")
     return "".join(parts)
 
 

@@ -41,7 +41,11 @@ ERRORS = (GnomonError, RuntimeError, TypeError, ValueError, IndexError, Attribut
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepairCandidate(Record):
-    """A change with the id of its fix and its place in the list."""
+    """A change with the id of its fix and its place in the list.
+
+    >>> RepairCandidate(0, "lower-rate", Change(None, "lr=0.1", "")).fix
+    'lower-rate'
+    """
 
     rank: int
     fix: str
@@ -52,6 +56,15 @@ def candidates(subject: Subject, finding: Finding, trial: TrialRun) -> Iterator[
     """Yields the changes that apply to a training run, in the order of `ORDER`.
 
     Cost: a few forward passes.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> from gnomon.training import Adam
+    >>> from gnomon.training.plan import BatchPlan
+    >>> trial = TrialRun(network.module, network.train, network.train, network.loss, Adam(0.1), BatchPlan(20), 50)
+    >>> "initialize" in [one.fix for one in candidates(network, None, trial)]
+    True
     """
     for rank, id in enumerate(ORDER):
         try:

@@ -59,6 +59,9 @@ class Operation(Record):
     """One call in forward that can be left out: its function, its number among calls of this function, and words.
 
     ``place`` is "before the first layer", "between the layers" or "after the last layer".
+
+    >>> Operation(torch.abs, 0, "abs", "after the last layer").words
+    'abs'
     """
 
     function: Any

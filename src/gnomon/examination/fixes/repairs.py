@@ -48,6 +48,14 @@ def has_poor_results(subject: Subject, trial: TrialRun, run: Run, *, seed: int) 
 
     Also True if training diverged. False if only the user's loss says how good an output is.
     Cost: one pass over the held-out examples.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> from gnomon.training import Adam
+    >>> trial = TrialRun(network.module, network.train, network.train, network.loss, Adam(0.1), BatchPlan(20), 50)
+    >>> has_poor_results(network, trial, trial.run(seed=0), seed=0)
+    False
     """
     if run.diverges:
         return True
@@ -59,6 +67,14 @@ def is_poor_run(subject: Subject, run: Run, seed: int) -> bool:
     """Returns whether the trained network of the examination has poor results, as `has_poor_results` says.
 
     Cost: one pass over the held-out examples.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> from gnomon.training import Adam
+    >>> trial = TrialRun(network.module, network.train, network.train, network.loss, Adam(0.1), BatchPlan(20), 50)
+    >>> is_poor_run(network, trial.run(seed=0), 0)
+    False
     """
     if subject.task.reading is not None and subject.task.reading.task == "model loss":
         return False
@@ -71,6 +87,12 @@ def guess_score(subject: Subject, unit: str) -> float:
     """Returns the score of always guessing the most frequent class; 0 for numbers, where it is the mean.
 
     Cost: counting the labels of the probe.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (torch.arange(80) % 4 > 0).long()), None, seed=0)
+    >>> guess_score(network, "accuracy")
+    0.75
     """
     if unit != "accuracy":
         return 0.0
@@ -89,6 +111,15 @@ def add_repairs(
 
     ``symptom`` is the finding that says how training ended, or None; ``explained`` says that another problem is known.
     Cost: at most the time of the budget.
+
+    >>> from gnomon.examination.subject import build_subject
+    >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
+    >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
+    >>> from gnomon.training import Adam
+    >>> trial = TrialRun(network.module, network.train, network.train, network.loss, Adam(0.1), BatchPlan(20), 50)
+    >>> base = trial, trial.run(seed=0)  # good results, so no repair is searched
+    >>> add_repairs(network, Fixes(()), base, None, Budget(9.0, 0.1, lambda: 0.0), seed=0)
+    (Fixes(tried=(), untried=()), ())
     """
     trial, run = base
     best_so_far = max((one.after for one in found.proven_fixes if not one.later), default=-inf)

@@ -9,10 +9,6 @@ One half of the held-out examples chooses among the changes, the other half stat
 of many changes does not make its gain look larger. Changes of the test inputs need no training.
 
 Hypotheses: independent held-out examples.
-
->>> import torch
->>> gain_of_halves(torch.zeros(4), torch.tensor([1.0, 0.0, 1.0, 0.0]))
-(1.0, 0.0)
 """
 
 from collections.abc import Sequence
@@ -47,7 +43,11 @@ ERRORS = (GnomonError, RuntimeError, TypeError, ValueError, IndexError, Attribut
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repairs(Record):
-    """Result: the changes that were trained for all steps, best first; the first ``equal`` of them are equally good."""
+    """Result: the changes that were trained for all steps, best first; the first ``equal`` of them are equally good.
+
+    >>> Repairs().best is None
+    True
+    """
 
     tried: tuple[TriedFix, ...] = ()
     equal: int = 0
@@ -70,7 +70,12 @@ class _Tested(Record):
 
 
 def gain_of_halves(before: Tensor, after: Tensor) -> tuple[float, float]:
-    """Returns the mean gain on the even and on the odd examples."""
+    """Returns the mean gain on the even and on the odd examples.
+
+    >>> import torch
+    >>> gain_of_halves(torch.zeros(4), torch.tensor([1.0, 0.0, 1.0, 0.0]))
+    (1.0, 0.0)
+    """
     gains = after - before
     return float(gains[0::2].mean()), float(gains[1::2].mean())
 

@@ -16,19 +16,19 @@ from gnomon.lab import Claim, Premise, Source, equals
 L2_WEIGHT = 1.0
 
 
-def planted_templates(side, seed, templates=1):
-    """Returns random templates."""
+def problem(side, seed, templates=1):
+    """Returns random templates, the weights of a unit."""
     return torch.randn(templates, 1, side, side, generator=torch.Generator().manual_seed(seed))
 
 
 def predicted(side, seed):
     """Returns the template divided by twice the penalty."""
-    return planted_templates(side, seed)[0] / (2 * L2_WEIGHT)
+    return problem(side, seed)[0] / (2 * L2_WEIGHT)
 
 
 def measure(side, steps, seed, templates):
     """Returns the optimized image, for a unit that sums the responses of several templates."""
-    planted = planted_templates(side, seed, templates)
+    planted = problem(side, seed, templates)
     net = nn.Sequential(nn.Conv2d(1, templates, side, bias=False), nn.Flatten(), nn.Linear(templates, 1, bias=False))
     with torch.no_grad():
         net[0].weight.copy_(planted)

@@ -24,10 +24,10 @@ def preactivations(p, x):
     return torch.tanh(x @ p[0] / x.shape[1] ** 0.5) @ p[1] / p[1].shape[1] ** 0.5
 
 
-def shifts(nets, widths, power, time=2.0, step=0.2):
-    """Returns the RMS change of preactivations in training, at each u = alpha m^power, for alpha = 1 and 4."""
+def shifts(nets, widths, power, time=2.0, step=0.2, alphas=(1.0, 4.0)):
+    """Returns the RMS change of preactivations in training, at each u = alpha m^power, for each alpha."""
     x, y, places, found = torch.randn(4, 3), torch.randn(4), [], []
-    for alpha, m in ((float(a), m) for a in (1, 4) for m in widths):
+    for alpha, m in ((a, m) for a in alphas for m in widths):
         p = [torch.randn(nets, *shape).requires_grad_() for shape in ((3, m), (m, m), (m, 1))]
         z, start = preactivations(p, x).detach(), None
         places.append(alpha * m**power)
@@ -40,8 +40,8 @@ def shifts(nets, widths, power, time=2.0, step=0.2):
     return places, torch.stack(found, 1)
 
 
-observed = partial(shifts, power=0.5, time=2.0, step=0.2)  # Places are alpha times the root of the width.
-control = partial(shifts, power=1.0, time=2.0, step=0.2)  # Control: places are alpha times the width.
+observed = partial(shifts, power=0.5, time=2.0, step=0.2, alphas=(1.0, 4.0))  # Places are alpha sqrt(width).
+control = partial(shifts, power=1.0, time=2.0, step=0.2, alphas=(1.0, 4.0))  # Control: places are alpha width.
 
 CLAIM = Claim(
     id="preactivation-velocity",
