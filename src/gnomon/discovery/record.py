@@ -103,4 +103,5 @@ def _pictures(e: Equation) -> list[Plot]:
     ranked = sorted(e.inclusion, key=lambda term: -e.inclusion[term])[:12]
     bars = Bars("share of replicates", ranked, np.nan_to_num([e.inclusion[term] for term in ranked]))
     words = "How often each term is chosen when blocks of the data are resampled."
-    return [curve, Plot(f"How sure the terms of {e.target} are", (bars,), Axis("share of replicates"), caption=words)]
+    sure = Plot(f"How sure the terms of {e.target} are", (bars,), Axis("share of replicates"), caption=words)
+    return [curve, sure] if e.path else [sure]  # An equation that was not searched for has no path.

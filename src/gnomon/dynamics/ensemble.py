@@ -23,7 +23,7 @@ from torch import Tensor
 
 from gnomon.core.errors import InputError, names_call
 from gnomon.core.inputs.arrays import Array
-from gnomon.core.results import Axis, Line, Plot, Result
+from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.core.results.plain import HIDDEN
 from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import modes_of
@@ -70,8 +70,14 @@ class KernelEnsemble(Result):
         return self.std.square().mean(1).sqrt()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the standard deviation of the outputs between initializations over training time."""
+        """Plots the standard deviation of the outputs between initializations over training time, or as bars if all
+        times are 0 or infinite.
+        """
         shown = (self.times > 0) & (self.times < inf)
+        if not shown.any():
+            bars = Bars("spread", [f"time {t:.3g}" for t in self.times.tolist()], self._spread.tolist())
+            of = Axis("standard deviation of the outputs")
+            return (Plot("Spread of the ensemble", (bars,), of, caption=self.verdict),)
         line = Line("spread", self.times[shown], self._spread[shown])
         time = Axis("time (learning rate x steps)", log=True)
         return (Plot("Spread of the ensemble", (line,), time, Axis("standard deviation of the outputs"), self.verdict),)

@@ -160,16 +160,18 @@ class Watch(Result):
         return f"{head}. Not measured: {', '.join(counts)}; first {what} at step {step}: {why}"
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots losses, kernel and curvature over the training steps."""
+        """Plots losses, kernel and curvature over the training steps, each if it was measured."""
         groups = (
             ("Loss", "loss", ("loss", "probe loss")),
             ("Kernel", "relative change; alignment", ("kernel drift", "alignment")),
             ("Curvature", "largest Hessian eigenvalue", ("sharpness",)),
         )
-        return tuple(
+        drawn = tuple(
             Plot(title, tuple(self._line(name) for name in names), Axis("step"), Axis(unit))
             for title, unit, names in groups
+            if any(name in row for name in names for row in self.rows)
         )
+        return drawn or (Plot("Loss", (), Axis("step"), Axis("loss"), self.verdict),)
 
     def lightning(self) -> Any:
         """Returns a Lightning callback that counts and measures each training step."""

@@ -47,12 +47,12 @@ LOSS_BROADCAST = _kind("loss-broadcast", Level.PROBLEM,
     "Give outputs and targets one shape: outputs.squeeze(1), or targets.unsqueeze(1).",
     causes=("loss-not-falling", *OUTCOMES))
 NLL_WITHOUT_LOG_SOFTMAX = _kind("nll-without-log-softmax", Level.PROBLEM,
-    "nll_loss got numbers above 0, which cannot be logarithms of probabilities: the loss falls without end and the "
-    "predictions become worse.",
+    "The inputs of nll_loss are above 0, so they cannot be logarithms of probabilities: the loss falls without end and "
+    "the predictions become worse.",
     "Use F.cross_entropy(logits, labels), or end the network with F.log_softmax(x, dim=1).",
     causes=("training-diverged", "exploding-gradients", "loss-not-falling", *OUTCOMES))
 SOFTMAX_OVER_BATCH = _kind("softmax-over-batch", Level.PROBLEM,
-    "log_softmax normalizes over the examples of a batch (dim=0) and not over the classes.",
+    "The function log_softmax normalizes over the examples of a batch (dim=0) and not over the classes.",
     "Use dim=1, or dim=-1.",
     causes=("loss-not-falling", *OUTCOMES))
 GRAPH_KEPT = _kind("graph-kept", Level.PROBLEM,
@@ -81,7 +81,7 @@ VALIDATED_COPY = _kind("validated-model-not-trained", Level.PROBLEM,
     "Validate the trained model, or copy its weights into the other model first.",
     causes=("eval-missing",))
 STATE_IS_REFERENCE = _kind("state-is-a-reference", Level.PROBLEM,
-    "load_state_dict() restored the current weights: the state was a reference to them and not a copy.",
+    "The call load_state_dict() restored the current weights: the state was a reference to them and not a copy.",
     "Keep copy.deepcopy(model.state_dict()), because state_dict() returns the weights themselves.")
 NO_BATCHES = _kind("no-batches", Level.PROBLEM,
     "A DataLoader has no batches, so the loop over the DataLoader never runs.",

@@ -114,6 +114,6 @@ def test_a_collapsed_model_is_reported_by_the_examination_and_a_model_of_the_dat
         return net.requires_grad_(True)
 
     for scale, found in ((0.05, ["samples-hardly-differ"]), (1.0, [])):
-        result = examine(partial(build, scale), (x, x), lr=1e-6, budget=20, examination_steps=steps,
+        result = examine(partial(build, scale), (x, x), lr=1e-6, epochs=5, budget=20, examination_steps=steps,
                          clock=FakeClock(0.05))  # fmt: skip
         assert [f.kind for f in result.section("samples").findings] == found

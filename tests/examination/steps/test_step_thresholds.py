@@ -44,7 +44,7 @@ def test_sharpness_is_compared_with_the_limit_of_the_rate(sharpness, words):
 
 def test_the_effect_of_context_compares_first_and_last_third():
     assert _effect_of_context([10.0, 1.0, 9.4]).startswith("The perplexity falls along the sequence (from 10 to 9.4)")
-    assert _effect_of_context([10.0, 1.0, 9.6]).startswith("It does not fall")
+    assert _effect_of_context([10.0, 1.0, 9.6]).startswith("The perplexity does not fall")
     long = [float("nan"), 12.0, 8.0, 1.0, 1.0, 99.0, 7.0, 9.0]  # seven numbers: two are a third
     assert _effect_of_context(long).startswith("The perplexity falls along the sequence (from 10 to 8)")
 

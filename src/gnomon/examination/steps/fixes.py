@@ -1,5 +1,6 @@
 """Step that applies fixes to copies, trains them equally long, and reports the gain; searches for repairs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -89,7 +90,7 @@ class FixesStep(AbstractStep):
         found, findings = add_repairs(subject, found, (trial, run), symptom, budget, seed=context.seed,
                                        explained=_is_explained(context.findings))  # fmt: skip
         plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
-        values = tuple(_value(one) for one in found.tried)
+        values = _values(found.tried)
         data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}
         content = Content(_answer(found), findings, values, plots, data=data, stated=findings)
         return StepResult(content, found, "answered" if found.tried else "unsure")
@@ -124,8 +125,14 @@ def _answer(found: Fixes) -> str:
     return " ".join(said)
 
 
-def _value(one: TriedFix) -> Value:
-    return Value(f"score with {one.words}", one.after, meaning=f"{one.before:.3g} before", id=f"score-with-{one.fix}")
+def _values(tried: Sequence[TriedFix]) -> tuple[Value, ...]:
+    """Returns the score with each fix; the identifier of a fix that was tried in several ways names the way too."""
+    ways = Counter(one.fix for one in tried)
+    return tuple(
+        Value(f"score with {one.words}", one.after, meaning=f"{one.before:.3g} before",
+              id=f"score-with-{one.fix}{f': {one.words}' if ways[one.fix] > 1 else ''}")
+        for one in tried
+    )  # fmt: skip
 
 
 def _batch_size(subject: Subject, run: Run | None) -> int:

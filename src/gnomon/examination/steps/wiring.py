@@ -1,5 +1,6 @@
 """Examination step that checks which inputs matter, which parameters get gradients, and which outputs are random."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -187,7 +188,9 @@ def _gradient(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     module = subject.module
     if not subject.trainable:
         return ()
-    with preserve(module, seed=0):
+    with preserve(module, seed=0), warnings.catch_warnings():
+        # Hides torch's warning about different shapes, which another finding reports.
+        warnings.filterwarnings("ignore", message="Using a target size")
         return nan_gradient_findings(lambda: subject.loss_of(run(module, examples.x), examples.y))
 
 
