@@ -40,8 +40,8 @@ the seed was the nanosecond of the draw) before anything was run. Nothing was ch
 
 MEANING = """\
 A network is *accepted* if `gnomon.examine(build, train, test, optimizer=...)` returns a report; `loss=` is passed only if
-users of the network write a loss themselves. *Read correctly* means the right task and number of classes, and, for pairs
-and dicts with classes, the loss of a plain loop. A *false problem* is a finding of level `problem` that describes the
+users of the network write a loss themselves. *Read correctly* means the right task and number of classes. If the targets
+are classes, the loss of the untrained network must also equal the loss in a plain training loop. A *false problem* is a finding of level `problem` that describes the
 intended design of the network or no defect at all; the judgment is ours. *Points* are percent of right answers, or of
 explained variance, on all test examples: of the network that the examination trained, and of a plain loop with the same
 processor time. *Speed* is the number of training steps in a second of processor time, divided by the same number of the plain loop.
@@ -49,7 +49,8 @@ processor time. *Speed* is the number of training steps in a second of processor
 """
 
 CHANGED = """\
-**What the first run found, and what was changed after it**, each with a test on a small network of the same structure:
+**What the first run found, and what was changed after it**, each with a test on a small network of the same structure.
+`point-net`, `neural-ode` and `clip` have not been examined again since:
 
 - `point-net`: the running statistics of batch norm lag behind the weights, which still move fast after six epochs. This
   was a problem, although 32 batches without steps make it disappear. It is a warning now.
@@ -88,11 +89,12 @@ of the reconstructions. `laplace` computes only the diagonal for GPT-2, the UNet
 many outputs; for these models `predict` gets fewer tokens or examples, and for the UNet `sharpness` gets smaller images.
 `predict` on the UNet needs the kernel between all 768 outputs of each example: two examples of 16 x 16 pixels take
 35 GiB, which the error says before anything is computed. `sharpness` on the UNet had no answer after 240 s. Most rows
-are from earlier versions; the rows of `predict` on GPT-2, `sharpness` on ResNet-18, and of the UNet are of this version.
+are from earlier versions. These rows are of this version: `predict` on GPT-2, `sharpness` on ResNet-18, and `watch`,
+`predict` and `sharpness` on the UNet.
 
 GPT-2 small (124 million parameters, random weights, 8 sequences of 64 tokens, one thread): `gnomon.ntk(outputs="pseudo")`
-takes 37 s of processor time and 4.8 GiB. A measurement of `gnomon.watch` did not end in 295 s on a machine with a load
-of 15, of which it had about 60 s of processor time.
+takes 54 s, and one complete measurement of `gnomon.watch` takes 204 s. Together they need at most 10.4 GiB (`python -m
+evaluation.public_models.instruments --gpt2-small`, with other programs on the second core).
 
 | model | instrument | works | number | reference | error | seconds |
 |---|---|---|---|---|---|---|
