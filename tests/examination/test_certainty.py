@@ -39,13 +39,15 @@ def test_a_language_model_has_two_scores_and_an_own_loss_has_none():
 
 def test_unexamined_questions_have_a_reason_and_a_budget():
     late = section(state="late", factor=3.0), section(state="late", factor=2.0)
-    told = certainty_text((section(), *late, section(state="skipped"), section(state="failed")), {}, 5.0)
+    told = certainty_text((section(STEPS_TAKEN), *late, section(state="skipped"), section(state="failed")), {}, 5.0)
     assert told.endswith(
         "4 of 5 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all), 1 does not "
         "apply to this network or its data, 1 measurement failed."
     )
-    told = certainty_text((section(), section(state="skipped")), {}, 5.0)
+    told = certainty_text((section(STEPS_TAKEN), section(state="skipped")), {}, 5.0)
     assert told.endswith("1 of 2 questions not examined, because it does not apply to this network or its data.")
+    untrained = certainty_text((section(), section(state="skipped"), section(state="skipped")), {}, 5.0)
+    assert "2 of 3 questions not examined, because they need a trained network or do not apply to" in untrained
     assert certainty_text(late, {}, 5.0).endswith(
         "2 of 2 questions not examined: did not fit into the budget of 5 s (about 15 s would be enough for all)."
     )

@@ -34,7 +34,7 @@ def certainty_text(sections: Sequence[Section], manifest: Mapping[str, Any], bud
         told.append(f"One training run (seed {manifest.get('seed', 0)}); other seeds may end differently.")
     else:
         told.append("Nothing was trained.")
-    return " ".join([*told, *_what_was_not_examined(sections, budget)])
+    return " ".join([*told, *_what_was_not_examined(sections, budget, trained="steps-taken" in known)])
 
 
 def _score(value: Value) -> str:
@@ -51,8 +51,9 @@ def _score(value: Value) -> str:
     return f"{value.name} {text(value.value)}, 95 % interval {ends}{seen}"
 
 
-def _what_was_not_examined(sections: Sequence[Section], budget: float | None) -> list[str]:
+def _what_was_not_examined(sections: Sequence[Section], budget: float | None, *, trained: bool) -> list[str]:
     """Says how many questions were not examined, why, and which budget would be enough for all of them."""
+    untrained = "" if trained else "need a trained network or "
     late = [section for section in sections if section.state == "late"]
     other = sum(section.state == "skipped" for section in sections)
     failed = sum(section.state == "failed" for section in sections)
@@ -63,7 +64,10 @@ def _what_was_not_examined(sections: Sequence[Section], budget: float | None) ->
     missing = len(late) + other + failed
     head = f"{missing} of {count_with_noun(len(sections), 'question')} not examined"
     if other == missing:
-        return [f"{head}, because {'it does' if other == 1 else 'they do'} not apply to this network or its data."]
+        return [
+            f"{head}, because {'it does' if trained and other == 1 else f'they {untrained}do'} not apply to "
+            "this network or its data."
+        ]
     reasons = []
     if late:
         enough = "a larger one would be enough"
@@ -74,7 +78,9 @@ def _what_was_not_examined(sections: Sequence[Section], budget: float | None) ->
         many = "" if len(late) == missing else f"{len(late)} "
         reasons.append(f"{many}did not fit into {size} ({enough})")
     if other:
-        reasons.append(f"{other} {'does' if other == 1 else 'do'} not apply to this network or its data")
+        reasons.append(
+            f"{other} {'does' if trained and other == 1 else f'{untrained}do'} not apply to this network or its data"
+        )
     if failed:
         reasons.append(f"{count_with_noun(failed, 'measurement')} failed")
     return [f"{head}: {', '.join(reasons)}."]
