@@ -5,6 +5,7 @@
     python -m evaluation.watch_scripts ... --short                                           with few steps
     python -m evaluation.watch_scripts ... --mistakes                                        the planted mistakes
     python -m evaluation.watch_scripts ... --further                                         the second list of them
+    python -m evaluation.watch_scripts ... --fresh                                           the third list of them
     python -m evaluation.watch_scripts ... --only vae --json results.jsonl                   one script
 
 FOLDER has checkouts of pytorch/examples (as ``examples``), nanoGPT, makemore and minGPT.
@@ -16,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from evaluation.watch_scripts.fresh_mistakes import FRESH_MISTAKES
 from evaluation.watch_scripts.further_mistakes import FURTHER_MISTAKES
 from evaluation.watch_scripts.mistakes import MISTAKES, Mistake
 from evaluation.watch_scripts.run import Run, prepare, run
@@ -30,12 +32,14 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--mistakes", action="store_true")
     parser.add_argument("--further", action="store_true", help="the second list of planted mistakes")
+    parser.add_argument("--fresh", action="store_true", help="the third list of planted mistakes")
     parser.add_argument("--short", action="store_true", help="the sizes of the runs with a planted mistake")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    planted = FURTHER_MISTAKES if options.further else MISTAKES
-    cases: list[Any] = [*(planted if options.mistakes or options.further else SCRIPTS)]
+    lists = ((options.mistakes, MISTAKES), (options.further, FURTHER_MISTAKES), (options.fresh, FRESH_MISTAKES))
+    planted = [mistake for wanted, mistakes in lists if wanted for mistake in mistakes]
+    cases: list[Any] = [*(planted or SCRIPTS)]
     for case in cases:
         if options.only and case.id not in options.only.split(","):
             continue
