@@ -9,8 +9,9 @@ from evaluation.levels.findings import FINDINGS
 from evaluation.levels.intervals import INTERVALS
 from evaluation.levels.models import MODELS
 from evaluation.levels.p_values import P_VALUES
+from evaluation.levels.scores import SCORES
 from evaluation.levels.tables import TABLES
 
 __all__ = ["STATEMENTS"]
 
-STATEMENTS = (*P_VALUES, *INTERVALS, *BOUNDS, *MODELS, *FINDINGS, *TABLES)
+STATEMENTS = (*P_VALUES, *INTERVALS, *BOUNDS, *MODELS, *FINDINGS, *TABLES, *SCORES)

@@ -250,3 +250,11 @@ def test_a_short_run_that_rose_by_half_on_its_way_is_repeated_with_smaller_rates
     monkeypatch.setattr(trial, "train", made)
     train_trial(linear([[0.5, 0.0]]), (EYE, torch.tensor([0.0, 3.0])), steps=2)
     assert len(tried) == rates and tried == pytest.approx([tried[0] / 4**k for k in range(rates)])
+
+
+def test_equal_examples_do_not_decide_about_the_lipschitz_bound():
+    x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    judged = layers.check_lipschitz_bound(
+        train_trial(linear([[2.0, 0.0], [0.0, 1.0]]), (x, torch.zeros(3, 2)), steps=1, lr=1e-12)
+    )
+    assert told(judged) == pytest.approx([(8 / 5) ** 0.5, 2.0], rel=1e-4) and judged.verdict.name == "HOLDS"
