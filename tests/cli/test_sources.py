@@ -93,3 +93,13 @@ def test_two_hundred_characters_of_the_names_in_a_file_are_listed(tmp_path):
         load_named_object(f"{file}:other")
     listed = str(error.value).partition("It has: ")[2]
     assert listed.startswith("name_0000, name_0001") and len(listed.rstrip("].")) == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [(np.uint8, torch.uint8), (np.uint16, torch.int64), (np.uint32, torch.int64), (np.int16, torch.int16),
+     (np.float32, torch.float32), (np.bool_, torch.bool)],
+)  # fmt: skip
+def test_unsigned_integers_of_more_than_a_byte_become_signed(kind, read):
+    found = sources._tensor(np.array([1, 0, 1], dtype=kind), "x")
+    assert found.dtype == read and found.tolist() == [1, 0, 1]
