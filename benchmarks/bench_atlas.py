@@ -19,7 +19,7 @@ from measure import record
 
 from gnomon.atlas import catalog
 from gnomon.core.errors import GnomonError
-from gnomon.lab import run
+from gnomon.lab import run_claim
 
 SEEDS = (90101, 91301, 92501, 93701, 94901)
 """Apart by more than any claim counts its repetitions on from its seed."""
@@ -56,7 +56,7 @@ def measured(entry, seed: int) -> dict:
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, CAP)
     try:
-        outcome = run(entry.claim, scale="full", seed=seed).to_dict()
+        outcome = run_claim(entry.claim, scale="full", seed=seed).to_dict()
         row |= {key: outcome[key] for key in ("as_stated", "verdict", "expected", "reason")}
         row |= {"control": outcome["control"]["verdict"]}
     except Stopped:

@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import beta, norm
 from torch import nn
 
-from gnomon.bayes import laplace, sample
+from gnomon.bayes import laplace, sample_posterior
 from gnomon.training import Adam, train
 
 KEPT = Path(__file__).parents[1] / "build" / "coverage.jsonl"
@@ -106,7 +106,7 @@ def targets():
 def covered(density, mean, std, seed, draws):
     """Errors of one run over stated errors, of five coordinates, in many dimensions of ten that are far apart."""
     start, d = time.process_time(), len(mean)
-    result = sample(density, torch.zeros(d), chains=4, draws=draws, warmup=200, seed=seed)
+    result = sample_posterior(density, torch.zeros(d), chains=4, draws=draws, warmup=200, seed=seed)
     some = np.unique(np.linspace(0, d - 1, 5 if d <= 10 else 10).round().astype(int))
     off = ((result.mean.numpy() - mean) / result.error.numpy())[some]
     return {"seed": seed, "draws": draws, "off": off.tolist(), "spread": (result.std.numpy() / std - 1).tolist(),
@@ -116,7 +116,7 @@ def covered(density, mean, std, seed, draws):
 def crowded(density, mean, seed, draws, chains):
     """Errors of every four chains of one large run over their stated errors: hundreds of intervals for one warm-up."""
     start, d = time.process_time(), len(mean)
-    result = sample(density, torch.zeros(d), chains=chains, draws=draws, warmup=200, seed=seed)
+    result = sample_posterior(density, torch.zeros(d), chains=chains, draws=draws, warmup=200, seed=seed)
     some = np.unique(np.linspace(0, d - 1, 5 if d <= 10 else 10).round().astype(int))
     groups = [replace(result, values=four) for four in result.values.split(4)]
     off = np.array([((four.mean.numpy() - mean) / four.error.numpy())[some] for four in groups])
@@ -223,10 +223,10 @@ def beside_numpyro(draws, only):
             theirs += np.min(effective_sample_size(np.asarray(run.get_samples(group_by_chain=True))))
             gradients += float(np.sum(np.asarray(run.get_extra_fields()["num_steps"])))
             start = time.perf_counter()
-            result = sample(density, torch.zeros(len(mean)), chains=4, draws=draws, warmup=300, seed=seed)
+            result = sample_posterior(density, torch.zeros(len(mean)), chains=4, draws=draws, warmup=300, seed=seed)
             ours_time += time.perf_counter() - start
             ours += float(effective_sample_size(result.values.numpy()).min())
-            warm = sample(density, torch.zeros(len(mean)), chains=4, draws=1, warmup=300, seed=seed)
+            warm = sample_posterior(density, torch.zeros(len(mean)), chains=4, draws=1, warmup=300, seed=seed)
             steps += (
                 (result.gradients - warm.gradients) * draws / (draws - 1)
             )  # ours counts the warm-up, theirs does not

@@ -12,19 +12,19 @@ from peer import Peer
 from workloads import dense
 
 import gnomon
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 N, D = 4000, 64
 FACTORS = {1: 5, 3: 15, 10: 40, 30: 55}
 
 
 TITLES = {
-    "bias": (Law(2**0.5, 0.1), "Dense, n = 4000, d = 64, float32 NTK"),
-    "plain": (Law(2**0.5, 0.0), "Dense without biases, n = 4000, d = 64, float32 NTK"),
+    "bias": (InitializationLaw(2**0.5, 0.1), "Dense, n = 4000, d = 64, float32 NTK"),
+    "plain": (InitializationLaw(2**0.5, 0.0), "Dense without biases, n = 4000, d = 64, float32 NTK"),
 }
 
 
-def main(law: Law, title: str) -> None:
+def main(law: InitializationLaw, title: str) -> None:
     x, _ = inputs((D,), N)
     rows = []
     with Peer() as peer:

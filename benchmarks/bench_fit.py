@@ -6,7 +6,7 @@ from measure import ours, record
 from scipy.linalg import lapack
 
 from gnomon.estimators import NTKRegressor
-from gnomon.linalg.solve import Direct, Nystrom
+from gnomon.linalg.solve import DirectSolver, NystromSolver
 
 SIZES = (1250, 2500, 5000, 10_000)
 FEATURES, CENTERS, WANTED = 20, 500, 1.3
@@ -33,7 +33,7 @@ def factor(gram):
 def measured(n, times):
     """Smallest seconds of the kernel, the factor, a direct fit and a fit on centers, in turn; other work shifts all."""
     X, y = table(n)
-    kernel = model(Direct()).fit(X[:100], y[:100]).kernel_
+    kernel = model(DirectSolver()).fit(X[:100], y[:100]).kernel_
     points = torch.from_numpy(X)
     best = [float("inf")] * 4
     for _ in range(times):
@@ -41,8 +41,8 @@ def measured(n, times):
         runs = (
             ours(lambda: made.setdefault("gram", kernel(points))),
             ours(lambda: factor(made.pop("gram"))),
-            ours(lambda: model(Direct()).fit(X, y)),
-            ours(lambda: model(Nystrom(CENTERS)).fit(X, y)),
+            ours(lambda: model(DirectSolver()).fit(X, y)),
+            ours(lambda: model(NystromSolver(CENTERS)).fit(X, y)),
         )
         best = [min(pair) for pair in zip(best, runs, strict=True)]
     return best
@@ -57,7 +57,7 @@ def main() -> None:
         rows.append([str(n), *(f"{s:.3f} s" for s in (kernel, cholesky, direct)), ratio, f"{nystrom:.3f} s"])
         print(rows[-1], flush=True)
     slopes = np.polyfit(np.log(SIZES), np.log(np.array(times)), 1)[0]
-    columns = ["rows", "kernel", "Cholesky", "fit, Direct", "over kernel + Cholesky", f"fit, Nystrom({CENTERS})"]
+    columns = ["rows", "kernel", "Cholesky", "fit, Direct", "over kernel + Cholesky", f"fit, NystromSolver({CENTERS})"]
     note = (
         f"NTKRegressor(depth=3, ridge=1e-3), {FEATURES} features. Target at 10,000 rows: a direct fit takes at most {WANTED} times\n"
         f"the kernel and its factorization by LAPACK. Slopes in logarithms: Direct {slopes[0]:.2f} (3 for large problems),\n"

@@ -17,9 +17,9 @@ from scipy.stats import beta
 from torch import nn
 
 from gnomon import generative as g
-from gnomon.bayes import Metropolis, sample
+from gnomon.bayes import Metropolis, sample_posterior
 from gnomon.bayes.draws import PosteriorDraws
-from gnomon.data import mixture, ring
+from gnomon.data import gaussian_mixture, ring_of_gaussians
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
 from gnomon.generative.instruments.density import flow_density_check
@@ -28,8 +28,8 @@ from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
 
 KEPT = Path(__file__).parents[1] / "build" / "instruments.jsonl"
-RING = ring(8, std=0.15)
-HALF = mixture(RING.means[:4], std=0.15)
+RING = ring_of_gaussians(8, std=0.15)
+HALF = gaussian_mixture(RING.means[:4], std=0.15)
 FAULTY = 25
 """Runs of each planted fault."""
 
@@ -51,7 +51,7 @@ def autoregression(seed, n=1000, rho=0.5):
 def two_modes(seed):
     """Chains that stay in two far modes."""
     start = torch.tensor([[8.0], [-8.0]] * 2)
-    return sample(lambda x: torch.logaddexp(-((x - 8) ** 2).sum() / 2, -((x + 8) ** 2).sum() / 2), start, chains=4,
+    return sample_posterior(lambda x: torch.logaddexp(-((x - 8) ** 2).sum() / 2, -((x + 8) ** 2).sum() / 2), start, chains=4,
                   method=Metropolis(0.5, adapt=False), draws=100, warmup=5, seed=seed)  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def copies(seed):
     """A sampler that repeats its 200 training examples with a little noise."""
     train, generator = real(200, 10 * seed), torch.Generator().manual_seed(seed)
     picked = train[torch.randint(200, (150,), generator=generator)]
-    return g.memorization(
+    return g.sample_memorization(
         picked + 0.01 * torch.randn(150, 2, generator=generator), train, real(200, 10 * seed + 1), permutations=199
     )
 
@@ -111,7 +111,7 @@ def vae(seed, collapsed):
 
 def ratio(seed, factor):
     """The exact ratio of two Gaussians, its logit multiplied by a factor."""
-    p, q = mixture([[0.0]]), mixture([[1.5]])
+    p, q = gaussian_mixture([[0.0]]), gaussian_mixture([[1.5]])
     return ratio_calibration(
         lambda x: factor * (p.log_prob(x) - q.log_prob(x)),
         p.sample(1000, seed=2 * seed),
@@ -132,9 +132,9 @@ CASES = {
                     lambda s: g.energy_test(HALF.sample(100, seed=2 * s), real(100, 2 * s + 1), permutations=199), "half of the modes"),
     "classifier_test": (lambda s: g.classifier_test(real(200, 2 * s), real(200, 2 * s + 1)),
                         lambda s: g.classifier_test(HALF.sample(200, seed=2 * s), real(200, 2 * s + 1)), "half of the modes"),
-    "coverage": (lambda s: g.coverage(real(300, 2 * s), real(300, 2 * s + 1)),
-                 lambda s: g.coverage(HALF.sample(300, seed=2 * s), real(300, 2 * s + 1)), "half of the modes"),
-    "memorization": (lambda s: g.memorization(real(150, 3 * s), real(200, 3 * s + 1), real(200, 3 * s + 2), permutations=199), copies, "copies"),
+    "coverage": (lambda s: g.sample_coverage(real(300, 2 * s), real(300, 2 * s + 1)),
+                 lambda s: g.sample_coverage(HALF.sample(300, seed=2 * s), real(300, 2 * s + 1)), "half of the modes"),
+    "memorization": (lambda s: g.sample_memorization(real(150, 3 * s), real(200, 3 * s + 1), real(200, 3 * s + 2), permutations=199), copies, "copies"),
     "flow_density_check": (lambda s: flow_density_check(moved(MAKERS[s % 4], s), grid=150, samples=500),
                            lambda s: flow_density_check(g.Flow([WrongSign(s)], shape=(2,)), grid=150, samples=500), "wrong sign of the Jacobian"),
     "elbo_gap": (lambda s: vae(s, False), lambda s: vae(s, True), "collapsed posterior"),

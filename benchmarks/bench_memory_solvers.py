@@ -11,13 +11,13 @@ FUNCTIONS = {  # kernels of points, the second as people write it
     "NTK": "lim.ntk",
     "Gaussian": "lambda a, b: torch.cdist(a, b).square_().mul_(-0.1).exp_()",
 }
-TILES = "Tiles(path, memory=memory)"
-ASKED = "ConjugateGradient(preconditioner=Landmarks(), memory=memory)"
+TILES = "KernelTiles(path, memory=memory)"
+ASKED = "ConjugateGradient(preconditioner=LandmarkPreconditioner(), memory=memory)"
 SETTINGS = [  # solver, form of the kernel, rows, budget in MiB
-    ("Direct(memory=memory)", "NTK", 4000, 123),
-    ("Direct(memory=memory)", "Gaussian", 4000, 123),
-    ("Direct(memory=memory)", "array", 4000, 123),
-    ("Direct(leave_one_out=True, memory=memory)", "float32", 6000, 275),
+    ("DirectSolver(memory=memory)", "NTK", 4000, 123),
+    ("DirectSolver(memory=memory)", "Gaussian", 4000, 123),
+    ("DirectSolver(memory=memory)", "array", 4000, 123),
+    ("DirectSolver(leave_one_out=True, memory=memory)", "float32", 6000, 275),
     ("ConjugateGradient(memory=memory)", "NTK", 4000, 123),
     ("ConjugateGradient(memory=memory)", "float32", 4000, 123),
     (ASKED, "NTK", 4000, 40),
@@ -26,7 +26,7 @@ SETTINGS = [  # solver, form of the kernel, rows, budget in MiB
     (TILES, "NTK", 4000, 16),
     (TILES, "Gaussian", 6000, 32),
     (TILES, "Gaussian", 4000, 8),
-    ("Nystrom(1000, memory=memory)", "NTK", 6000, 64),
+    ("NystromSolver(1000, memory=memory)", "NTK", 6000, 64),
     ("limit.to_zarr", "NTK", 4000, 100),
     ("limit.to_zarr", "NTK", 4000, 32),
 ]

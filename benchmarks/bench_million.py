@@ -1,4 +1,4 @@
-"""A million synthetic rows by Nystrom(5000) in float32 tiles: time, peak memory and test error.
+"""A million synthetic rows by NystromSolver(5000) in float32 tiles: time, peak memory and test error.
 
 One process computes, this one reads its peak. ``--rows`` and ``--centers`` shrink it for a trial, which is not recorded.
 """
@@ -11,7 +11,7 @@ from measure import record
 
 PROGRAM = """
 import sys, time, torch, gnomon
-from gnomon.linalg.solve import Nystrom, IndexedKernel
+from gnomon.linalg.solve import IndexedKernel, NystromSolver
 from gnomon.models import mlp
 
 n, m, d, noise = int(sys.argv[1]), int(sys.argv[2]), 32, 0.3
@@ -23,7 +23,7 @@ y = f[:n] + noise * torch.randn(n, generator=draw)
 ntk = gnomon.limit(mlp(d, depth=2), parametrization="ntk", dtype=torch.float32).ntk
 ntk(x[:600], x[:600])  # compiled before the clock starts
 start = time.perf_counter()
-found = Nystrom(m, dtype=torch.float32).solve(IndexedKernel(ntk, x[:n]), y, ridge=n * 1e-5)
+found = NystromSolver(m, dtype=torch.float32).solve(IndexedKernel(ntk, x[:n]), y, ridge=n * 1e-5)
 seconds = time.perf_counter() - start
 guess = found.predict(ntk(x[n:], x[found.support]))
 error = float((guess - f[n:]).square().mean() / f[n:].var())

@@ -17,7 +17,7 @@ import torch
 from measure import record
 
 import gnomon
-from gnomon.linalg.solve import Distributed, IndexedKernel, Nystrom
+from gnomon.linalg.solve import DistributedSolver, IndexedKernel, NystromSolver
 from gnomon.models import mlp
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -60,10 +60,12 @@ def main() -> None:
 
     x, labels, xt, truth = images(given.shared)
     n, m = given.rows, given.centers
-    ntk = gnomon.limit(mlp(784, depth=1), init=gnomon.Law(2**0.5, 0.0), parametrization="ntk", dtype=torch.float32).ntk
+    ntk = gnomon.limit(
+        mlp(784, depth=1), init=gnomon.InitializationLaw(2**0.5, 0.0), parametrization="ntk", dtype=torch.float32
+    ).ntk
     ntk(x[:600], x[:600])  # compiled before the clock starts
     kernel, y = IndexedKernel(ntk, x[:n]), torch.nn.functional.one_hot(labels[:n], 10).double() - 0.1
-    method, rows, answers = Nystrom(m, dtype=torch.float32), [], []
+    method, rows, answers = NystromSolver(m, dtype=torch.float32), [], []
 
     def run(name: str, solver) -> float:
         start = time.perf_counter()
@@ -81,10 +83,10 @@ def main() -> None:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         client.run(lambda: __import__("gnomon").limit)  # imported before the clock starts
-        calm = run("two workers", Distributed(client, method))
+        calm = run("two workers", DistributedSolver(client, method))
         before = set(client.run(os.getpid).values())
         thread = kill_one(client, 0.5 * calm)
-        run("two workers, one killed midway", Distributed(client, method))
+        run("two workers, one killed midway", DistributedSolver(client, method))
         thread.join()
         client.wait_for_workers(2)
         assert set(client.run(os.getpid).values()) != before, "nobody was killed"

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from torch import nn
 
 from gnomon.estimators import NTKClassifier
-from gnomon.linalg.solve import Nystrom
+from gnomon.linalg.solve import NystromSolver
 from gnomon.scattering import Scattering2d
 
 SHARED = Path(os.environ.get("GNOMON_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -65,7 +65,7 @@ def fitted(classifier: str, x: np.ndarray, y: np.ndarray):
         return RidgeClassifier(alpha=0.01 * x.shape[1] * len(x) ** 0.5).fit(x, y).predict
     if classifier == "SVM":
         return SVC(C=10.0, gamma="scale", cache_size=1000).fit(x, y).predict
-    solver = Nystrom(4000, dtype=torch.float32) if len(x) > 5_000 else "auto"
+    solver = NystromSolver(4000, dtype=torch.float32) if len(x) > 5_000 else "auto"
     return NTKClassifier(depth=1, scaling=None, ridge=1e-4, solver=solver).fit(x, y).predict
 
 

@@ -28,7 +28,7 @@ from evaluation.faults.models.transformers import Mixer, Transformer, VisionTran
 from evaluation.faults.random_healthy import random_cnn, random_optimizer, random_table
 from gnomon.core.metrics import binomial_interval
 from gnomon.examination import STEPS
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 NEEDED = ("architecture", "data", "training")
 
@@ -116,7 +116,7 @@ def examined(section: str, number: int, budget: float) -> dict:
     result = gnomon.examine(
         build, train, test, budget=budget, seed=number, examination_steps=steps, clock=time.process_time, **given
     )
-    answer, run = result.section(section), result.products.get(Run)
+    answer, run = result.section(section), result.products.get(TrainingRun)
     return {
         "section": section, "number": number, "name": name, "state": answer.state, "answer": answer.answer,
         "found": [f.kind for f in answer.findings], "faults": [f.kind for f in answer.findings if f in result.problems],

@@ -8,16 +8,16 @@ import numpy as np
 import torch
 from measure import ours, record
 
-from gnomon.linalg.solve import Direct
+from gnomon.linalg.solve import DirectSolver
 
 PLOT = Path(__file__).parent / "solvers.svg"
 SIZES = (1000, 2000, 4000, 8000)
 SOLVERS = {
-    "Direct": "Direct()",
+    "Direct": "DirectSolver()",
     "Conjugate gradients": "ConjugateGradient()",
-    "Tiles": "Tiles(folder + '/kernel')",
-    "Nystrom, 1000": "Nystrom(1000)",
-    "Nystrom, 1000, float32": "Nystrom(1000, dtype=torch.float32)",
+    "Tiles": "KernelTiles(folder + '/kernel')",
+    "Nystrom, 1000": "NystromSolver(1000)",
+    "Nystrom, 1000, float32": "NystromSolver(1000, dtype=torch.float32)",
 }
 PROGRAM = """
 import sys, tempfile, time, torch, gnomon
@@ -57,8 +57,8 @@ def against_scipy(n: int = 10_000, repetitions: int = 4) -> None:
     A[np.diag_indices(n)] += 1
     sides = {
         "scipy.linalg.cholesky": lambda: cholesky(A, lower=True),
-        "Direct().solve": lambda: Direct().solve(K, y, ridge=1.0),
-        "Direct(leave_one_out=True).solve": lambda: Direct(leave_one_out=True).solve(K, y, ridge=1.0),
+        "DirectSolver().solve": lambda: DirectSolver().solve(K, y, ridge=1.0),
+        "DirectSolver(leave_one_out=True).solve": lambda: DirectSolver(leave_one_out=True).solve(K, y, ridge=1.0),
     }
     best = dict.fromkeys(sides, float("inf"))
     for _ in range(repetitions):  # in turn, so that other work on the machine meets all of them

@@ -98,14 +98,14 @@ def load(name, noise, seed=0):
 
 def library(name, fields, grids):
     """Our library of a problem, and the fields whose equations are wanted."""
-    from gnomon.discovery import Library
+    from gnomon.discovery import TermLibrary
 
     problem = BOTH[name]
     if name == "navier_stokes":  # products of velocities and vorticity with derivatives of the vorticity
         terms = [*POWERS[1:], *(f"{a}*{b}" if a else b for b in SLOPES for a in POWERS)]
-        return Library(only=terms, known={"u": fields["u"], "v": fields["v"]}), {"w": fields["w"]}
+        return TermLibrary(only=terms, known={"u": fields["u"], "v": fields["v"]}), {"w": fields["w"]}
     known = {"V": grids[0] ** 2 / 2} if name == "harmonic_osc" else {}
-    return Library(degree=problem.degree, order=problem.order, known=known), fields
+    return TermLibrary(degree=problem.degree, order=problem.order, known=known), fields
 
 
 def for_peer(name, fields, grids):

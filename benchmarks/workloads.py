@@ -2,13 +2,13 @@
 
 from torch import nn
 
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 WEIGHT, BIAS = 1.4, 0.1
-LAW = Law(WEIGHT, BIAS)
+LAW = InitializationLaw(WEIGHT, BIAS)
 
 
-def dense(depth: int, inputs: int, law: Law = LAW):
+def dense(depth: int, inputs: int, law: InitializationLaw = LAW):
     layers, words = [], []
     for i in range(depth):
         layers += [nn.Linear(inputs if i == 0 else 512, 512), nn.ReLU()]

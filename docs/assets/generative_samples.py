@@ -17,7 +17,7 @@ import torch
 from matplotlib import pyplot as plt
 from torch import nn
 
-from gnomon.data import digits, moons, ring
+from gnomon.data import digits, moons, ring_of_gaussians
 from gnomon.generative import (
     GAN,
     VAE,
@@ -33,7 +33,7 @@ from gnomon.generative import (
 from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.generative.flows.standard_flows import autoregressive_spline_flow
-from gnomon.generative.gan import Wasserstein
+from gnomon.generative.gan import WassersteinLosses
 from gnomon.generative.model import dequantize
 from gnomon.generative.vae import GaussianObservation
 from gnomon.training import Adam
@@ -63,7 +63,7 @@ def models(d):
         "VAE": lambda: VAE(layers(d, wide, wide, 2 * latent), layers(latent, wide, wide, wide, d), latent=latent,
                            shape=(d,), observation=GaussianObservation(0.1 if d == 2 else 0.15)),
         "Wasserstein GAN": lambda: GAN(layers(latent, wide, wide, d), layers(d, wide, wide, 1), latent=latent,
-                                       shape=(d,), game=Wasserstein(1.0)),
+                                       shape=(d,), game=WassersteinLosses(1.0)),
         "affine coupling": lambda: coupling_flow(d, layers=2 * deep, hidden=wide),
         "autoregressive": lambda: autoregressive_flow(d, layers=deep + 1, hidden=wide),
         "spline coupling": lambda: spline_flow(d, layers=min(deep, 2), hidden=wide),
@@ -133,7 +133,7 @@ def sets(name, file):
     """Train and held-out examples."""
     if name in ("ring", "moons"):
         return [
-            (ring(8).sample(n, seed=s) if name == "ring" else 1.5 * moons(n, seed=s)).float()
+            (ring_of_gaussians(8).sample(n, seed=s) if name == "ring" else 1.5 * moons(n, seed=s)).float()
             for n, s in ((4000, 0), (SHOWN, 1))
         ]
     if name == "digits":

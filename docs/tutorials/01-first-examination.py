@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.training import SGD, Run
+from gnomon.training import SGD, TrainingRun
 
 digits = gnomon.data.digits(200, 350)
 train = (digits.x, digits.y)
@@ -124,7 +124,7 @@ print(third.verdict, "\nhealthy:", third.healthy)
 
 # %%
 reports = {"two problems": first, "softmax removed": second, "and copies dropped": third}
-errors = [100 * (1 - float(report.products[Run].test_accuracy[-1])) for report in reports.values()]
+errors = [100 * (1 - float(report.products[TrainingRun].test_accuracy[-1])) for report in reports.values()]
 fig, ax = plt.subplots()
 bars = ax.bar(list(reports), errors, color=["C0", "C1", "C1"], width=0.6)
 ax.bar_label(bars, fmt="%.1f %%")

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.landscape import edge, sharpness
+from gnomon.landscape import edge_of_stability, sharpness
 from gnomon.training import SGD, Squared
 
 digits = gnomon.data.digits(200, 300)
@@ -93,11 +93,11 @@ ax.legend()
 #
 # Theory says that at $\eta > 2/\lambda$ the weights leave the *parabola at the start*. They then move to a place where
 # the curvature is different. If that place is flat enough, training goes on. So the learning rate decides how sharp
-# the place may be. `gnomon.landscape.edge` compares the two.
+# the place may be. `gnomon.landscape.edge_of_stability` compares the two.
 
 # %%
 for lr, run in runs.items():
-    print(f"learning rate {lr}: {edge(run).verdict}")
+    print(f"learning rate {lr}: {edge_of_stability(run).verdict}")
 
 # %% [markdown]
 # Read the first picture again with this in mind. At the start the sharpness is 6.8.
@@ -172,4 +172,4 @@ for lr, run in runs.items():
 #       place.
 #
 # **See also:** [steps below 2/L always help](claim:step-size-two-over-l), [one step on a
-# parabola](claim:gradient-descent); `gnomon.landscape.sharpness`, `gnomon.landscape.edge`, `gnomon.train`.
+# parabola](claim:gradient-descent); `gnomon.landscape.sharpness`, `gnomon.landscape.edge_of_stability`, `gnomon.train`.

@@ -63,7 +63,7 @@ for weight in (0.577, critical, 2.5):
 #
 # ## Measure it on a real network
 #
-# We build 30 tanh layers of 100 units and send 300 pictures of digits through them. `gnomon.checks.signal` measures
+# We build 30 tanh layers of 100 units and send 300 pictures of digits through them. `gnomon.checks.signal_propagation` measures
 # the gradient at every layer. Theory uses only the sizes of the weights and biases.
 
 # %%
@@ -84,7 +84,7 @@ def deep(weight_std, depth=30):
 
 fig, ax = plt.subplots()
 for color, weight in (("C0", 0.577), ("C1", critical), ("C2", 2.5)):
-    found = gnomon.checks.signal(deep(weight), (x, y))
+    found = gnomon.checks.signal_propagation(deep(weight), (x, y))
     hidden = [layer for layer in found.layers if layer.kind == "Linear"][:-1]
     path = theory(weight).path(29, q=hidden[0].activation)["gradient"]
     ax.semilogy(range(1, 31), path, color=color)
@@ -147,7 +147,7 @@ fig.colorbar(shown, label="right on training pictures (%)")
 #
 # ## On your own network
 #
-# `gnomon.checks.signal(network, x, y)` needs no theory: it measures any module and names the layer where a signal
+# `gnomon.checks.signal_propagation(network, x, y)` needs no theory: it measures any module and names the layer where a signal
 # vanishes, explodes or dies. `gnomon.examine` includes it. For ReLU the critical weights are those of He, $\sigma_w =
 # \sqrt 2$ ([claim](claim:init-he)). Residual connections and normalization are other ways to the same goal: they keep
 # $\chi$ close to 1. Turn the knobs in the [playground](../playground.html#lesson=depth-and-signals).
@@ -182,4 +182,4 @@ fig.colorbar(shown, label="right on training pictures (%)")
 #
 # **See also:** [signals grow or fall exponentially with depth](claim:vanishing-exploding-criterion),
 # [Xavier's compromise](claim:init-xavier), [orthogonal weights](claim:init-orthogonal); `gnomon.checks.mean_field`,
-# `gnomon.checks.critical_weight_std`, `gnomon.checks.signal`.
+# `gnomon.checks.critical_weight_std`, `gnomon.checks.signal_propagation`.

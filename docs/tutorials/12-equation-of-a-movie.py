@@ -86,10 +86,10 @@ plt.show()
 #     does the naive method miss it by more than half? And the weak form?
 
 # %%
-from gnomon.discovery import FiniteDifferences, PointwiseForm
+from gnomon.discovery import FiniteDifferenceDerivative, PointwiseForm
 
 levels = np.array([0, 1, 2, 5, 10, 20, 30, 50])
-forms = {"weak form": None, "derivatives at every point": PointwiseForm(space=FiniteDifferences())}
+forms = {"weak form": None, "derivatives at every point": PointwiseForm(space=FiniteDifferenceDerivative())}
 curves, counts = {}, {}
 for name, form in forms.items():
     laws = []

@@ -153,7 +153,7 @@ plt.show()
 # %% [markdown]
 # ## What does it remember?
 #
-# `gnomon.sequences.memory` asks how much the last output changes if the input at each lag changes a little. We compare
+# `gnomon.sequences.memory_length` asks how much the last output changes if the input at each lag changes a little. We compare
 # the transformer with a recurrent network (GRU) trained on the same texts. The GRU has no attention; it must carry
 # every letter through its state.
 
@@ -172,7 +172,7 @@ torch.manual_seed(0)
 recurrent, recurrent_losses = train(Recurrent())
 figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for name, one, color in (("transformer", model, "C0"), ("GRU", recurrent, "C3")):
-    curve = torch.tensor(sequences.memory(one[1], one[0](text).detach(), lag=4).sensitivity)
+    curve = torch.tensor(sequences.memory_length(one[1], one[0](text).detach(), lag=4).sensitivity)
     axis.plot(curve[:16] / curve.sum(), "o-", color=color, label=name)
     print(f"{name}: {curve[4] / curve.sum():.0%} of its sensitivity is at lag 4")
 print(f"loss of the GRU, last 50 steps: {sum(recurrent_losses[-50:]) / 50:.3f} nats")

@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 import torch
 from torch import nn
 
-from gnomon.data import ring
+from gnomon.data import ring_of_gaussians
 from gnomon.generative import Diffusion, coupling_flow, fit
 from gnomon.generative.diffusion.schedule import cosine_schedule
 from gnomon.training import Adam
 
-truth = ring(8)
+truth = ring_of_gaussians(8)
 data, held_out = truth.sample(2000, seed=1).float(), truth.sample(500, seed=2).float()
 
 
@@ -137,7 +137,7 @@ print(
 # on two deliberate failures: a sampler that lost half of the blobs, and one that repeats training points.
 
 # %%
-from gnomon.generative import coverage, memorization, mmd_test
+from gnomon.generative import mmd_test, sample_coverage, sample_memorization
 
 half = truth.sample(2000, seed=4).float()
 half = half[half[:, 0] > 0][:500]
@@ -146,7 +146,10 @@ tested = {**samples, "truth": truth.sample(500, seed=5).float(), "half of the bl
 p_values = {}
 for name, points in tested.items():
     p_values[name] = mmd_test(points, held_out).p_value
-    kinds = [f.kind for f in (*coverage(points, held_out).findings, *memorization(points, data, held_out).findings)]
+    kinds = [
+        f.kind
+        for f in (*sample_coverage(points, held_out).findings, *sample_memorization(points, data, held_out).findings)
+    ]
     print(f"{name:18} same distribution? p = {p_values[name]:.3f}   findings: {kinds or 'none'}")
 
 figure, axis = plt.subplots(figsize=(7, 2.8), layout="constrained")
@@ -165,9 +168,9 @@ plt.show()
 # %% [markdown]
 # Read the table twice. The two-sample test (MMD) finds no fault with the flow (p = 0.28) and with the diffusion model
 # (p = 0.88), although your eye rejects both: it compares averages over wide neighborhoods, and a ring has the same
-# averages as eight blobs on a ring. `coverage` looks at nearest neighbors and reports parts of the data that are hardly
-# ever sampled. Only `memorization` catches the copies, which are perfect by every other test. The functions are
-# `gnomon.generative.mmd_test`, `gnomon.generative.coverage` and `gnomon.generative.memorization`.
+# averages as eight blobs on a ring. `sample_coverage` looks at nearest neighbors and reports parts of the data that are hardly
+# ever sampled. Only `sample_memorization` catches the copies, which are perfect by every other test. The functions are
+# `gnomon.generative.mmd_test`, `gnomon.generative.sample_coverage` and `gnomon.generative.sample_memorization`.
 #
 # ## Exercises
 #
@@ -184,7 +187,7 @@ plt.show()
 #     A third: the mean log density rises from −2.34 to −2.11, and the truth is −1.69. More layers make the bridges
 #     thinner and never remove them.
 #
-# **Exercise 3.** Add noise of 0.05 to the copies instead of 0.001. Does `memorization` still find them?
+# **Exercise 3.** Add noise of 0.05 to the copies instead of 0.001. Does `sample_memorization` still find them?
 #
 # ??? success "Answer"
 #     Yes: 84.6 % of the samples are nearest to a training point, and 80.0 % would be without copying (p = 0.004). With

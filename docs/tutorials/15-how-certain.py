@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.bayes import HMC, deep_ensemble, laplace, module_posterior, predictive, sample
+from gnomon.bayes import HMC, deep_ensemble, laplace, module_posterior, posterior_predictive, sample_posterior
 from gnomon.training import Adam
 
 draw = torch.Generator().manual_seed(0)
@@ -31,11 +31,11 @@ posterior = module_posterior(trained, (x, y), prior_std=1.5, noise=0.2)
 
 ensemble = deep_ensemble(make, (x, y), members=8, noise=0.2, optimizer=Adam(0.02), steps=500)
 approximation = laplace(trained, (x, y), noise=0.2, prior_precision=1 / 1.5**2)
-draws = sample(posterior, posterior.start, method=HMC(most=32), draws=40, warmup=120)
+draws = sample_posterior(posterior, posterior.start, method=HMC(most=32), draws=40, warmup=120)
 predictions = {
     "ensemble of 8": ensemble.predictive(grid),
-    "Laplace": predictive(posterior, approximation.sample(200), grid),
-    "HMC": predictive(posterior, draws, grid, most=320),
+    "Laplace": posterior_predictive(posterior, approximation.sample(200), grid),
+    "HMC": posterior_predictive(posterior, draws, grid, most=320),
 }
 colors = {"ensemble of 8": "C1", "Laplace": "C2", "HMC": "C0"}
 
@@ -66,10 +66,10 @@ plt.show()
 #
 # $$p(w \mid \text{data}) \;\propto\; \exp\Bigl(-\tfrac{1}{2\,s^2}\textstyle\sum_i (y_i - f_w(x_i))^2 - \tfrac{1}{2\cdot 1.5^2}|w|^2\Bigr), \qquad s = 0.2 .$$
 #
-# - **HMC** walks through this cloud like a ball on a frictionless surface (`gnomon.bayes.sample`). With enough steps it
+# - **HMC** walks through this cloud like a ball on a frictionless surface (`gnomon.bayes.sample_posterior`). With enough steps it
 #   is exact ([claim](claim:hamiltonian-monte-carlo)).
 # - **Laplace** takes one trained network and replaces the cloud by the Gaussian that fits the curvature there
-#   (`gnomon.bayes.laplace`). The Gaussian describes the linearized network, so `gnomon.bayes.predictive` uses the
+#   (`gnomon.bayes.laplace`). The Gaussian describes the linearized network, so `gnomon.bayes.posterior_predictive` uses the
 #   network's tangent for these draws.
 # - **An ensemble** trains eight networks from eight starting points and looks at their disagreement
 #   (`gnomon.bayes.deep_ensemble`). It never mentions Bayes.

@@ -82,7 +82,7 @@ for size, a, b in zip(BATCHES, with_replacement, without, strict=True):
 # %%
 from functools import partial
 
-from gnomon.lab import Claim, Premise, Source, mean_equals, run
+from gnomon.lab import Claim, Premise, Source, mean_equals, run_claim
 
 
 def predicted():
@@ -110,7 +110,7 @@ claim = Claim(
     observed=partial(scaled_noise, replacement=True),
     control=partial(scaled_noise, replacement=False),
 )
-outcome = run(claim, seed=1)
+outcome = run_claim(claim, seed=1)
 print("claim:  ", outcome.judgment.verdict.value, "-", outcome.judgment.reason)
 print("control:", outcome.control.verdict.value, "-", outcome.control.reason)
 print("as stated:", outcome.as_stated)
@@ -137,7 +137,7 @@ verdicts = {}
 for repeats in (100, 400, 3000):
     for factor in factors:
         wrong = replace(claim, predicted=partial(wrong_prediction, factor=factor))
-        verdicts[repeats, factor] = run(wrong, {"repeats": repeats}, seed=1).judgment.verdict.value
+        verdicts[repeats, factor] = run_claim(wrong, {"repeats": repeats}, seed=1).judgment.verdict.value
 
 looks = {"holds": ("o", "C0"), "refuted": ("x", "C1"), "inconclusive": ("s", "gray")}
 figure, axis = plt.subplots(figsize=(7, 2.8), layout="constrained")
@@ -191,7 +191,7 @@ axis.set(
 )
 axis.legend(frameon=False, ncols=4, loc="lower left")
 plt.show()
-print([run(claim, seed=seed).as_stated for seed in seeds].count(True), "of 12 runs are as stated")
+print([run_claim(claim, seed=seed).as_stated for seed in seeds].count(True), "of 12 runs are as stated")
 # alt: Twelve dots with intervals around the prediction one, and twelve crosses around one half, where a dashed line marks the formula for draws without replacement.
 
 # %% [markdown]
@@ -201,7 +201,7 @@ print([run(claim, seed=seed).as_stated for seed in seeds].count(True), "of 12 ru
 #
 # Your claim can live with the others: save it as a file in `src/gnomon/atlas/claims`, and `gnomon atlas run` finds it.
 # Read two neighbors first: [the variants of gradient descent](claim:gd-sgd-variants) and [what SGD has over gradient
-# descent](claim:sgd-advantages). The functions are `gnomon.lab.run` and `gnomon.lab.mean_equals`; `gnomon.lab.rate_is`
+# descent](claim:sgd-advantages). The functions are `gnomon.lab.run_claim` and `gnomon.lab.mean_equals`; `gnomon.lab.rate_is`
 # judges power laws.
 #
 # ## Exercises

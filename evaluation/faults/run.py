@@ -14,7 +14,7 @@ import gnomon
 from evaluation.faults.case import Case
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Level
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 
 def examine_case(
@@ -39,7 +39,7 @@ def examine_case(
     seconds = clock() - start
     cores = (time.process_time() - cpu_start) / seconds  # below 1 if other programs were running
     kinds = [finding.kind for finding in result.findings]
-    run = result.products.get(Run)
+    run = result.products.get(TrainingRun)
     return base | {
         "found": kinds,
         "faults": [finding.kind for finding in result.problems],
@@ -77,7 +77,7 @@ def _state(net) -> list:
     return [sums, gradients, modes]
 
 
-def _training_comparison(net, train, test, options, run: Run | None, cores: float) -> dict[str, float]:
+def _training_comparison(net, train, test, options, run: TrainingRun | None, cores: float) -> dict[str, float]:
     if run is None or run.test_accuracy is None:
         return {}
     plain = _plain_training(net, train, test, cores * run.seconds, options)

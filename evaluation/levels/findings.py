@@ -35,7 +35,7 @@ from gnomon.decisions.calibration import calibration
 from gnomon.examination.steps.columns import DataChecks
 from gnomon.examination.steps.invariance import shift_findings
 from gnomon.examination.steps.limit import below_limit_findings
-from gnomon.generative import coverage
+from gnomon.generative import sample_coverage
 from gnomon.generative.instruments.ratio import ratio_calibration
 from gnomon.sequences import lag_of_task
 from gnomon.symmetry.invariance import ImageInvariance, ImageMotion
@@ -263,7 +263,7 @@ def _lag(seed: int) -> Quiet:
 
 def _missing_modes(seed: int) -> Quiet:
     samples, data = _normal(seed, 2, 150, 2)
-    return not coverage(samples, data).findings, None
+    return not sample_coverage(samples, data).findings, None
 
 
 FINDINGS = (
@@ -310,6 +310,6 @@ FINDINGS = (
     Statement("sequences.lag_of_task", "labels unrelated to the inputs", "bound", 0.9999, _lag, 1000, 40),
     Statement("generative.ratio_calibration, finding", "the ratio of two normal laws, 10 bins", "bound", 0.9999,
               _ratio, 1000, 60, "one false alarm in 100,000 bins, and the mean error must exceed 0.05"),
-    Statement("generative.coverage", "samples and data from one law", "bound", 0.99, _missing_modes, 1000, 20,
+    Statement("generative.sample_coverage", "samples and data from one law", "bound", 0.99, _missing_modes, 1000, 20,
               "six binomial standard errors; neighborhoods overlap"),
 )  # fmt: skip

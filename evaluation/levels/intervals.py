@@ -17,7 +17,7 @@ from gnomon.bounds.capacity import linear_rademacher
 from gnomon.core.metrics import binomial_interval
 from gnomon.decisions import best_temperature
 from gnomon.decisions.calibration import calibration
-from gnomon.discovery import Library, TermSelection, discover_ode
+from gnomon.discovery import TermLibrary, TermSelection, discover_ode
 from gnomon.examination.fixes.prove import combine_seeds
 from gnomon.examination.fixes.score import gain_interval
 from gnomon.generative.instruments.ratio import RatioCalibration, jensen_shannon_lower_bound, ratio_calibration
@@ -228,7 +228,7 @@ def _coefficient(seed: int) -> Covered:
     """x' = -0.5 x from a trajectory of 200 times with 2 % noise."""
     t = np.linspace(0, 6, 200)
     x = 2 * np.exp(-0.5 * t) + 0.02 * np.random.default_rng(seed).standard_normal(200)
-    found = discover_ode(x, t, library=Library(degree=1), selection=TermSelection(seed=seed))
+    found = discover_ode(x, t, library=TermLibrary(degree=1), selection=TermSelection(seed=seed))
     return found.terms == ("x",) and -0.5 in found.intervals[0], None
 
 

@@ -12,7 +12,7 @@ from gnomon.checks.data.leaks import fisher_p_value
 from gnomon.checks.data.shift import data_shift
 from gnomon.checks.data.unusual import unusual_test_examples
 from gnomon.examination.paired import paired_p_value
-from gnomon.generative import classifier_test, energy_test, memorization, mmd_test
+from gnomon.generative import classifier_test, energy_test, mmd_test, sample_memorization
 from gnomon.linalg.label_test import label_test
 
 PERMUTATIONS = 99
@@ -58,7 +58,7 @@ def _classifier(seed: int) -> tuple[float, float]:
 
 def _memorization(seed: int) -> tuple[float, None]:
     samples, train, held_out = _normal(seed, 3, 60, 2)
-    return memorization(samples, train, held_out, permutations=PERMUTATIONS, seed=seed).p_value, None
+    return sample_memorization(samples, train, held_out, permutations=PERMUTATIONS, seed=seed).p_value, None
 
 
 def _shift_inputs(seed: int) -> tuple[float, None]:
@@ -112,7 +112,7 @@ P_VALUES = (
     Statement("generative.energy_test", "two samples of one normal law", "p-value", None, _energy, 1000, 100),
     Statement("generative.classifier_test", "two samples of one normal law", "p-value", None, _classifier, 1000, 60),
     Statement(
-        "generative.memorization", "samples independent of the training set", "cautious p-value", None, _memorization,
+        "generative.sample_memorization", "samples independent of the training set", "cautious p-value", None, _memorization,
         1000, 60, "ties count as larger",
     ),
     Statement("checks.data_shift, inputs", "train and test from one law", "p-value", None, _shift_inputs, 1000, 0),

@@ -154,7 +154,7 @@ def signal(given: Examples) -> Measured:
     """Sum over layers of the mean squares of their outputs, against hooks."""
     data = (given.batch,) if isinstance(given.batch, dict) else given.batch
     with fixed_noise():
-        measured = checks.signal(given.model, data, **given.options)
+        measured = checks.signal_propagation(given.model, data, **given.options)
     plain = mean_squares(given.model, given.outputs)
     pairs = [(layer.activation, plain[layer.name]) for layer in measured.layers if layer.name in plain]
     single = [(a, b[0]) for a, b in pairs if a is not None and len(b) == 1]

@@ -8,8 +8,8 @@ import torch
 
 from evaluation.public_models.case import Case, Data, Reading
 from evaluation.public_models.steps import take
-from gnomon.adapter.view import original
-from gnomon.core.modules.run import run
+from gnomon.adapter.view import original_module
+from gnomon.core.modules.run import run_module
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.subject import Subject, build_subject
 
@@ -70,9 +70,9 @@ def _losses(case: Case, data: Data, examined: Subject) -> dict[str, float]:
     module = examined.module.eval()  # no copy: lambdas over submodules would lead to the original
     with torch.no_grad():
         torch.manual_seed(0)  # some models draw random masks in forward
-        own = float(examined.loss_of(run(module, few.x), few.y))
+        own = float(examined.loss_of(run_module(module, few.x), few.y))
         torch.manual_seed(0)
-        plain = float(case.batch_loss(original(module), take(data.train, torch.arange(FIRST))))
+        plain = float(case.batch_loss(original_module(module), take(data.train, torch.arange(FIRST))))
     return {"loss": own, "plain_loss": plain}
 
 

@@ -13,10 +13,10 @@ import gnomon
 from evaluation.public_models.case import Case, Data
 from evaluation.public_models.plain import PlainPoint, points, points_at, train_plainly
 from evaluation.public_models.reading import read_case
-from gnomon.adapter.view import original
+from gnomon.adapter.view import original_module
 from gnomon.core.errors import GnomonError
 from gnomon.core.results import Level
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 CURVE_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 """Shares of the budget at which a plain loop is scored."""
@@ -100,7 +100,7 @@ def _examined(case: Case, data: Data, budget: float, seed: int, clock: Callable[
     seconds, busy = time.perf_counter() - start, time.process_time() - processor
     share = 1.0 if clock is time.process_time else min(1.0, busy / seconds)  # of the processor that this program had
     read = read_case(case, data, seed)
-    run = result.products.get(Run)
+    run = result.products.get(TrainingRun)
     return {
         "accepted": True,
         "reading": read.reading,
@@ -118,6 +118,6 @@ def _examined(case: Case, data: Data, budget: float, seed: int, clock: Callable[
         "processor_seconds": busy,
         "training_steps": 0 if run is None else int(run.steps[-1]),
         "training_seconds": 0.0 if run is None else run.seconds * share,
-        "points": None if run is None else points(case, original(run.model), data),
+        "points": None if run is None else points(case, original_module(run.model), data),
         "report": str(result),
     }

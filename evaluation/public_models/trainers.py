@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 import gnomon
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 BUDGET = 8.0
 """Seconds for each examination."""
@@ -82,7 +82,7 @@ def described(name: str, net: nn.Module, given: tuple[Any, ...]) -> str:
     before = [p.detach().clone() for p in net.parameters()]
     found = gnomon.examine(*given, budget=BUDGET)
     same = all(torch.equal(a, b) for a, b in zip(before, net.parameters(), strict=True))
-    run = found.products.get(Run)
+    run = found.products.get(TrainingRun)
     head = f"{name}: loss {found.manifest['loss']}, weights {'unchanged' if same else 'CHANGED'}, "
     if run is None:
         return f"{head}not trained again"

@@ -58,7 +58,7 @@ if _typing.TYPE_CHECKING:
     from gnomon.examination.watch import watch
     from gnomon.forecast.predict import predict
     from gnomon.kernels import KernelCost, Kernels, Limit, SampledLimit, limit, sampled_limit
-    from gnomon.program import Law
+    from gnomon.program import InitializationLaw
     from gnomon.tangent import linearize, ntk, ntk_by_layer
     from gnomon.training import train
 
@@ -70,7 +70,7 @@ __all__ = [
     "GnomonError",
     "InputError",
     "Kernels",
-    "Law",
+    "InitializationLaw",
     "Limit",
     "MissingExtraError",
     "NoLimitError",
@@ -126,7 +126,7 @@ _HOMES = {
     **dict.fromkeys(("linearize", "ntk", "ntk_by_layer"), "tangent"),
     **dict.fromkeys(("compare", "examine", "rank", "watch"), "examination"),
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "core"),
-    "Law": "program",
+    "InitializationLaw": "program",
     "certify": "bounds",
     "discover": "discovery",
     "predict": "forecast",

@@ -6,14 +6,14 @@ from torch import nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon.adapter.adapt import adapt, adapt_inputs
-from gnomon.adapter.complex_parameters import real_parameters
-from gnomon.adapter.model_loss import find_loss, model_loss
-from gnomon.core.modules.outputs import outputs
+from gnomon.adapter.adapt import adapt_inputs, adapt_model_and_data
+from gnomon.adapter.complex_parameters import with_real_parameters
+from gnomon.adapter.model_loss import find_loss_in_output, loss_from_model_output
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
 from gnomon.examination.subject import build_subject
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 TRAINING = (ArchitectureStep(), TrainingStep())
 
@@ -79,7 +79,7 @@ class Waves(nn.Module):
 def test_complex_parameters_become_two_real_ones_with_the_same_gradients():
     torch.manual_seed(0)
     net, x = Waves(), torch.randn(6, 8)
-    view = real_parameters(net)
+    view = with_real_parameters(net)
     assert torch.allclose(view(x), net(x))
     net(x).square().sum().backward()
     view(x).square().sum().backward()
@@ -95,7 +95,7 @@ def test_a_network_with_complex_parameters_learns_in_an_examination():
     result = gnomon.examine(
         Waves, (x, truth(x).detach()), budget=5, lr=0.05, batch=16, epochs=30, examination_steps=TRAINING
     )
-    run = result.products.get(Run)
+    run = result.products.get(TrainingRun)
     assert float(run.loss[-1]) < 0.1 * float(run.loss[0])
 
 
@@ -115,9 +115,9 @@ class Copier(nn.Module):
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_loss_that_the_model_computes_is_the_loss_that_is_trained(alone):
     net, x = Copier(alone).eval(), torch.randn(6, 4)
-    read = adapt(net, {"x": x})
+    read = adapt_model_and_data(net, {"x": x})
     returned = read.module(read.train[0])
-    assert torch.allclose(model_loss(returned, None), find_loss(net(x)))
+    assert torch.allclose(loss_from_model_output(returned, None), find_loss_in_output(net(x)))
     rows = returned["logits"]
     expected = (net.fc(x) - x).square().mean(1, keepdim=True) if alone else net.fc(x)
     assert torch.allclose(rows, expected)
@@ -128,7 +128,7 @@ def test_a_model_with_its_own_loss_is_trained_in_an_examination():
     torch.manual_seed(0)
     x = torch.randn(100, 4)
     result = gnomon.examine(Copier, x, x[:20], budget=5, lr=0.05, batch=10, epochs=30, examination_steps=TRAINING)
-    run = result.products.get(Run)
+    run = result.products.get(TrainingRun)
     assert float(run.loss[-1]) < 0.1 * float(run.loss[0])
 
 
@@ -172,9 +172,9 @@ class TwoOutputs(nn.Module):
 
 def test_the_output_with_the_shape_of_the_targets_is_taken():
     net, x = TwoOutputs(), torch.randn(5, 6)
-    read = adapt(net, (x, torch.zeros(5, 2)))
-    assert torch.equal(outputs(read.module, x), net.next(x).detach())
-    assert adapt(net, (x, torch.zeros(5, 6))).module is net
+    read = adapt_model_and_data(net, (x, torch.zeros(5, 2)))
+    assert torch.equal(outputs_in_eval_mode(read.module, x), net.next(x).detach())
+    assert adapt_model_and_data(net, (x, torch.zeros(5, 6))).module is net
 
 
 def test_a_batch_whose_last_axis_has_one_number_and_another_stride_is_digested():

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon.adapter.adapt import adapt
+from gnomon.adapter.adapt import adapt_model_and_data
 from gnomon.adapter.example_axis import ExampleAxis, find_example_axis
 from gnomon.core.errors import InputError
 from gnomon.examination.run import _lacks_derivative
@@ -66,7 +66,7 @@ def test_the_users_loss_gets_what_the_module_returns(which):
     )
     few = seen.examples(seen.train.first(N))
     x = data[0] if isinstance(data[0], tuple) else (data[0],)
-    assert adapt(net, data, own_loss=True).axis == ExampleAxis(positions)
+    assert adapt_model_and_data(net, data, own_loss=True).axis == ExampleAxis(positions)
     assert seen.outputs(few.x).shape == (N, T * K)
     assert seen.loss_of(seen.module(*x), few.y).item() == pytest.approx(loss(net(*x), data[1]).item(), rel=1e-6)
 
@@ -136,7 +136,7 @@ def test_a_detector_computes_its_loss_from_the_dicts_of_each_image():
 
 def test_images_of_different_sizes_are_refused():
     with pytest.raises(InputError, match="Resize or pad"):
-        adapt(Detector(), batches(sizes=(4, 5)))
+        adapt_model_and_data(Detector(), batches(sizes=(4, 5)))
 
 
 def test_a_loss_without_second_derivative_is_recognized():

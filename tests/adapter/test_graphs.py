@@ -9,19 +9,19 @@ from torch.utils.data import DataLoader
 import gnomon
 from gnomon import InputError
 from gnomon.adapter import graph_view
-from gnomon.adapter.adapt import adapt, adapt_inputs
-from gnomon.adapter.graph_view import adapt_graphs
+from gnomon.adapter.adapt import adapt_inputs, adapt_model_and_data
+from gnomon.adapter.graph_view import adapt_graph_network
 from gnomon.adapter.graphs import attribute_roles, join_graphs, pad_graphs
-from gnomon.adapter.view import original
+from gnomon.adapter.view import original_module
 from gnomon.bayes import laplace
 from gnomon.checks.network.ignored import ignored_input_findings
-from gnomon.checks.network.signal import signal
-from gnomon.core.modules.outputs import outputs
+from gnomon.checks.network.signal import signal_propagation
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
 from gnomon.examination.subject import build_subject
 from gnomon.landscape import sharpness
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 
 class Graph:
@@ -99,12 +99,12 @@ def test_outputs_have_a_row_for_each_graph(form):
     graphs = some_graphs(6)
     data = {"list": graphs, "batch": Joined(graphs), "loader": DataLoader(graphs, 2, collate_fn=Joined)}[form]
     net = Gin()
-    read = adapt(net, data)
+    read = adapt_model_and_data(net, data)
     x, y = read.train
     assert read.batch == (2 if form == "loader" else None)
     assert torch.equal(y, torch.cat([g.parts["y"] for g in graphs]))
-    assert torch.allclose(outputs(read.module, x), net.eval()(*joined_by_hand(graphs)), atol=1e-6)
-    assert original(read.module) is net and [n for n, _ in read.module.named_parameters()][0] == "first.weight"
+    assert torch.allclose(outputs_in_eval_mode(read.module, x), net.eval()(*joined_by_hand(graphs)), atol=1e-6)
+    assert original_module(read.module) is net and [n for n, _ in read.module.named_parameters()][0] == "first.weight"
 
 
 def test_outputs_of_nodes_are_positions_and_padding_does_not_count():
@@ -134,7 +134,7 @@ def test_one_graph_with_masks_has_nodes_as_examples():
 def test_graphs_of_unequal_sizes_with_numbers_for_nodes_are_refused():
     graphs = [Graph(x=torch.ones(n, 2), edge_index=torch.zeros(2, 1).long(), y=torch.ones(n)) for n in (2, 3)]
     with pytest.raises(InputError, match="one number per node, and the graphs differ"):
-        adapt(Gin(pool=False), graphs)
+        adapt_model_and_data(Gin(pool=False), graphs)
 
 
 def test_inputs_without_targets_are_padded():
@@ -147,7 +147,7 @@ def test_a_graph_network_is_trained_in_an_examination():
     steps = ArchitectureStep(), TrainingStep()
     data = some_graphs(120), some_graphs(40, seed=1)
     result = gnomon.examine(Gin, *data, budget=5, batch=16, lr=0.02, epochs=5, examination_steps=steps)
-    run = result.products.get(Run)
+    run = result.products.get(TrainingRun)
     assert float(run.loss[-1]) < 0.8 * float(run.loss[0])
 
 
@@ -163,14 +163,14 @@ def test_the_tangent_kernel_and_signal_of_graphs_agree_with_autograd():
     jacobian = torch.stack(rows).reshape(3, 3, -1)
     expected = torch.einsum("iap,jap->ij", jacobian, jacobian) / 3
     torch.testing.assert_close(gnomon.ntk(net, graphs).double(), expected, rtol=1e-6, atol=1e-8)
-    assert [layer.name for layer in signal(net, graphs).layers] == ["first", "norm", "second"]
+    assert [layer.name for layer in signal_propagation(net, graphs).layers] == ["first", "norm", "second"]
 
 
 def test_one_graph_alone_gives_its_nodes_for_training_and_for_test():
     known = torch.tensor([True, True, False])
     graph = Graph(x=torch.eye(3)[:, :2], edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 1]),
                   train_mask=known, test_mask=~known)  # fmt: skip
-    _, train, test = adapt_graphs(Gin(pool=False), graph)
+    _, train, test = adapt_graph_network(Gin(pool=False), graph)
     assert (train[1].tolist(), test[1].tolist()) == ([0, 1], [1])
 
 
@@ -188,7 +188,7 @@ def test_instruments_take_graphs_as_they_come():
     assert quotient <= found.value * (1 + 1e-4)
     posterior = laplace(net, graphs, parameters="second.*", prior_precision=1.0)
     assert len(posterior.center) == 27 and float(posterior.eigenvalues.sum()) > 0
-    assert {layer.name for layer in signal(net, graphs).layers} == {"first", "norm", "second"}
+    assert {layer.name for layer in signal_propagation(net, graphs).layers} == {"first", "norm", "second"}
 
 
 class NamesItsInputs(nn.Module):
@@ -212,7 +212,7 @@ class ReadsTheBatch(NamesItsInputs):
 @pytest.mark.parametrize("network", [NamesItsInputs, ReadsTheBatch])
 def test_attributes_that_forward_does_not_read_are_no_inputs(network):
     graphs = [Graph(x=torch.ones(3, 4), pos=torch.randn(3, 2), y=torch.ones(1)) for _ in range(4)]
-    net, (x, _) = adapt_graphs(network(), graphs)
+    net, (x, _) = adapt_graph_network(network(), graphs)
     assert sorted(x) == ["node_count", "pos"]
     assert net(**x).shape == (4, 1)
 
@@ -234,7 +234,7 @@ def test_edges_that_a_network_refuses_are_not_called_ignored():
         edges = torch.stack((torch.arange(nodes), torch.arange(nodes).flip(0)))
         return Graph(x=torch.randn(nodes, 2), edge_index=edges, y=torch.ones(1))
 
-    net, (x, _) = adapt_graphs(SumsAlongEdges(), [graph(n) for n in (2, 3, 4, 5)])
+    net, (x, _) = adapt_graph_network(SumsAlongEdges(), [graph(n) for n in (2, 3, 4, 5)])
     assert ignored_input_findings(net, x) == ()
 
 

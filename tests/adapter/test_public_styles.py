@@ -12,9 +12,9 @@ import gnomon
 from gnomon.bayes import laplace
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.ignored import ignored_input_findings
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.outputs import output_tensor
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.landscape import sharpness
 from gnomon.training.evaluate import Objective
 
@@ -163,8 +163,8 @@ def test_training_a_decoder_is_a_plain_loop():
 def test_targets_are_passed_only_to_models_that_need_them():
     decoder, shifted = Decoder(), Shifted()
     ids = tokens()
-    assert sorted(source((ids[:, :-1], ids[:, 1:]), module=decoder).first(2).x) == ["idx", "targets"]
-    assert sorted(source({"input_ids": ids, "labels": ids}, module=shifted).first(2).x) == ["input_ids"]
+    assert sorted(data_source((ids[:, :-1], ids[:, 1:]), module=decoder).first(2).x) == ["idx", "targets"]
+    assert sorted(data_source({"input_ids": ids, "labels": ids}, module=shifted).first(2).x) == ["input_ids"]
 
 
 def test_the_kernel_of_a_tuple_is_that_of_its_predictions():
@@ -180,9 +180,9 @@ class First(nn.Module):
 
 def test_optional_arguments_are_none_and_missing_ones_are_named():
     net, data, _, _ = case("members")
-    examples = source(data, module=net).first(2)
+    examples = data_source(data, module=net).first(2)
     assert examples.x[1] is None
-    assert output_tensor(run(net, examples.x)).shape == (2, 4, 3)
+    assert output_tensor(run_module(net, examples.x)).shape == (2, 4, 3)
 
 
 @pytest.mark.parametrize("name", ["decoder", "members"])

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.clock import FakeClock
 from gnomon.examination import examine
 from gnomon.examination.recipe import build_recipe
@@ -112,11 +112,11 @@ class Viewing(nn.Module):
 
 def test_batches_are_contiguous_as_those_of_a_loader():
     ids = torch.randint(K, (N, T + 1))
-    examples = source((ids[:, :-1], ids[:, 1:]), module=Viewing()).first(3)
+    examples = data_source((ids[:, :-1], ids[:, 1:]), module=Viewing()).first(3)
     assert all(t.is_contiguous() for t in examples.x.values())
     assert Viewing()(**examples.x).logits.shape == (3, T, K)
     image = torch.zeros(4, 3, 5, 5).contiguous(memory_format=torch.channels_last)
-    assert source((image, torch.zeros(4))).first(2).x.is_contiguous(memory_format=torch.channels_last)
+    assert data_source((image, torch.zeros(4))).first(2).x.is_contiguous(memory_format=torch.channels_last)
 
 
 class TwoTowers(nn.Module):

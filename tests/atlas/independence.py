@@ -35,7 +35,7 @@ def shared(code: str, predicted: str = "predicted", observed: str = "observed") 
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gnomon")
         and not (node.module or "").startswith(("gnomon.lab", "gnomon.data", "gnomon.models"))
         for alias in node.names
-        if alias.name not in ("data", "models", "Law")
+        if alias.name not in ("data", "models", "InitializationLaw")
     }  # fmt: skip
     return _reached(predicted, defined, imported) & _reached(observed, defined, imported)
 

@@ -5,7 +5,7 @@ import subprocess
 from zlib import crc32
 
 from gnomon import __version__
-from gnomon.lab import run
+from gnomon.lab import run_claim
 from tests.house.tree import ROOT
 
 VARIABLE = "GNOMON_ATLAS_SEED"
@@ -37,11 +37,11 @@ def seeds_not_as_stated(claim, seed):
     Judges have a stated confidence, most of them 99 or 99.9 %, so a true claim sometimes fails at a new seed. One that
     fails at two seeds of four is broken: at 99 % this happens by chance in 3 of 10,000 claims.
     """
-    first = run(claim, seed=seed)
+    first = run_claim(claim, seed=seed)
     if first.as_stated:
         return {}
     more = (crc32(f"{seed}/{k}".encode()) for k in range(MORE_SEEDS))
-    outcomes = {seed: first} | {other: run(claim, seed=other) for other in more}
+    outcomes = {seed: first} | {other: run_claim(claim, seed=other) for other in more}
     return {
         at: f"{outcome.verdict} Control: {outcome.control.reason}"
         for at, outcome in outcomes.items()

@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from gnomon.atlas import catalog
-from gnomon.lab import Claim, Premise, Source, equals, run
+from gnomon.lab import Claim, Premise, Source, equals, run_claim
 from tests.atlas.independence import name_of, shared
 from tests.atlas.second_seed import VARIABLE, rotating, second_seed, seeds_not_as_stated
 
@@ -74,7 +74,7 @@ def test_a_third_runs_by_default():
 
 @pytest.mark.parametrize("name", list(cases(third())))
 def test_a_claim_is_as_stated_and_its_control_is_not(name):
-    outcome = run(ENTRIES[name].claim, seed=12345)
+    outcome = run_claim(ENTRIES[name].claim, seed=12345)
     assert outcome.as_stated, outcome.verdict + " Control: " + outcome.control.reason
 
 
@@ -133,7 +133,7 @@ FAILED_BEFORE = [
 
 @pytest.mark.parametrize("name, seed", FAILED_BEFORE)
 def test_a_claim_has_power_at_seeds_where_it_once_failed(name, seed):
-    outcome = run(ENTRIES[name].claim, seed=seed)
+    outcome = run_claim(ENTRIES[name].claim, seed=seed)
     assert outcome.as_stated, outcome.verdict + " Control: " + outcome.control.reason
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 import gnomon
 from gnomon.bayes import effective_sample_size
-from gnomon.dynamics.posterior import posterior
+from gnomon.dynamics.posterior import gp_posterior
 
 
 def test_a_reducible_chain_keeps_several_laws():
@@ -67,7 +67,7 @@ def test_the_mean_of_a_gaussian_process_is_kernel_ridge():
     c = np.zeros(12)
     for _ in range(4000):  # descent on |K c - y|^2 / 2 + (noise / 2) c K c, whose minimum is kernel ridge
         c -= 0.1 * (kernel(x, x) @ c - y + noise * c)
-    found = posterior(kernel(x, x), y, nngp_test=kernel(new, x), nngp_test_test=np.ones(5), noise=noise)
+    found = gp_posterior(kernel(x, x), y, nngp_test=kernel(new, x), nngp_test_test=np.ones(5), noise=noise)
     np.testing.assert_allclose(np.asarray(found.mean).ravel(), kernel(new, x) @ c, rtol=1e-8)
 
 

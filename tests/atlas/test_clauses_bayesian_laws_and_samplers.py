@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from gnomon.atlas.claims.bayesian import metropolis_hastings, posterior_sample_average
-from gnomon.bayes import HMC, module_posterior, sample
+from gnomon.bayes import HMC, module_posterior, sample_posterior
 
 NOISE_STD, PRIOR_STD = 0.4, 1.5
 
@@ -63,7 +63,7 @@ def test_hamiltonian_samples_have_the_covariance_of_a_correlated_gaussian():
     """hamiltonian-monte-carlo: covariance [[1, 0.9], [0.9, 2]] within 5 %."""
     covariance = torch.tensor([[1.0, 0.9], [0.9, 2.0]], dtype=torch.float64)
     precision = torch.linalg.inv(covariance)
-    run = sample(
+    run = sample_posterior(
         lambda x: -x @ precision @ x / 2, torch.zeros(2), method=HMC(), chains=100, draws=100, warmup=100, seed=0
     )
     draws = run.values.reshape(-1, 2)

@@ -16,8 +16,8 @@ from gnomon.atlas.claims.generative import (
     score_function,
     style_transfer,
 )
-from gnomon.data import fields, mixture
-from gnomon.discovery import FiniteDifferences, Library, PointwiseForm, discover
+from gnomon.data import fields, gaussian_mixture
+from gnomon.discovery import FiniteDifferenceDerivative, PointwiseForm, TermLibrary, discover
 from gnomon.generative import GAN, VAE, Autoencoder, ContinuousFlow, Diffusion, Flow, fit, score_error
 from gnomon.generative import style_transfer as transfer_style
 from gnomon.generative.diffusion.schedule import cosine_schedule
@@ -60,7 +60,7 @@ def test_extragradient_and_its_misprint_after_two_hundred_steps():
 
 def test_noisy_ascent_along_the_score_samples_the_density():
     """score-function: x <- x + h grad log q + sqrt(2 h) noise has the moments of q."""
-    q, generator = mixture([[-0.8], [0.8]], std=0.5, weights=[1, 2]), torch.Generator().manual_seed(0)
+    q, generator = gaussian_mixture([[-0.8], [0.8]], std=0.5, weights=[1, 2]), torch.Generator().manual_seed(0)
     x = q.sample(1000, seed=0).sign()  # the right halves, but no widths
     for _ in range(120):
         x = x + 0.02 * q.score(x) + 0.2 * torch.randn(x.shape, generator=generator, dtype=x.dtype)
@@ -135,7 +135,7 @@ def test_a_planar_map_is_monotone_only_if_u_w_is_at_least_minus_one():
 @pytest.mark.full
 def test_a_continuous_flow_fits_two_gaussians_to_a_tenth_of_a_nat():
     """ffjord: negative log-likelihood of held-out data within 0.1 nats of the true law."""
-    p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
+    p = gaussian_mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
 
     class Field(nn.Module):
         def __init__(self):
@@ -171,11 +171,11 @@ def test_a_mixture_keeps_its_weights_under_the_reverse_equation():
 
 def test_pointwise_derivatives_find_coefficients_of_clean_data_and_lose_them_in_noise():
     """pde-find-kdv, -burgers, -kuramoto-sivashinsky: pointwise errors <= 2 %, <= 0.5 % clean; >= 20 % with 1 % noise."""
-    form = PointwiseForm(space=FiniteDifferences(2), time=FiniteDifferences(2))
+    form = PointwiseForm(space=FiniteDifferenceDerivative(2), time=FiniteDifferenceDerivative(2))
     errors = {}
     for name, run in (("burgers", fields.burgers(256, 401)), ("kdv", fields.two_solitons(512, 401))):
         law = run.law["u"]
-        got = discover(run.fields["u"], run.dx, run.dt, library=Library(only=list(law)), form=form).equations[0]
+        got = discover(run.fields["u"], run.dx, run.dt, library=TermLibrary(only=list(law)), form=form).equations[0]
         errors[name] = np.mean([abs(got.coefficient(t) - c) / abs(c) for t, c in law.items()])
     assert errors["kdv"] <= 0.02 and errors["burgers"] <= 0.005
     assert 10 ** pde_find_noise_sensitivity.measure(0.01, 1, 0, form)["kuramoto"][0] >= 0.2
@@ -187,7 +187,7 @@ def test_likelihoods_are_exact_bounded_or_absent_and_ordered():
     assert all(kind.likelihood == word for kind, word in kinds.items())
     assert GAN.likelihood == Autoencoder.likelihood == "none"
     torch.manual_seed(0)
-    p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
+    p = gaussian_mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
     x = p.sample(4000, seed=0).float()
     highest = p.log_prob(x).float()
     flow = Flow([PlanarTransform(2) for _ in range(3)], shape=(2,))

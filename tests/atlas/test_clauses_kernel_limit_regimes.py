@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law, limit
+from gnomon import InitializationLaw, limit
 from gnomon.atlas.claims.kernel_limit import (
     alpha_scaling,
     deep_linear_near_gaussian,
@@ -72,7 +72,9 @@ def test_the_angular_kernel_has_its_tabulated_values():
     x = torch.stack([angles.cos(), angles.sin()], 1) * 2**0.5  # |x|^2 = d, so that |x||x'| / d = 1
     net = nn.Sequential(nn.Linear(2, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False))
     for factor, scale in ((2**0.5, 1.0), (1.0, 0.5)):
-        kernel = limit(net, init={"0": Law(1.0), "2": Law(factor)}, parametrization="ntk").ntk(x)[-1]
+        kernel = limit(
+            net, init={"0": InitializationLaw(1.0), "2": InitializationLaw(factor)}, parametrization="ntk"
+        ).ntk(x)[-1]
         wanted = scale * torch.tensor([0.0, -0.057669, 0.318310, 0.942331, 2.0], dtype=torch.float64)
         np.testing.assert_allclose(kernel, wanted, atol=1e-6)
 

@@ -12,7 +12,7 @@ from gnomon.data import digits
 from gnomon.robustness import lipschitz_bounds, minimal_distance, universal_perturbation
 from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.gradient import PGD
-from gnomon.robustness.attacks.minimum import MinimumNorm
+from gnomon.robustness.attacks.minimum import MinimumNormAttack
 from gnomon.robustness.attacks.threat import ThreatModel
 
 
@@ -41,13 +41,13 @@ def test_no_move_of_the_certified_length_changes_a_decision():
     y = net(x).argmax(1)
     best = net(x).topk(2, dim=1).values.detach()
     radius = (best[:, 0] - best[:, 1]) / (2**0.5 * float(lipschitz_bounds(net, x).upper))
-    nearest = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=MinimumNorm(30)).above.double()
+    nearest = minimal_distance(net, (x, y), norm="2", bounds=(-9, 9), method=MinimumNormAttack(30)).above.double()
     assert bool((nearest >= radius).all())
     linear = nn.Linear(2, 2, bias=False).double()
     with torch.no_grad():
         linear.weight.copy_(torch.eye(2))  # L = 1, and sqrt(2) is sharp: the border of the classes is at 45 degrees
     point = torch.tensor([[2.0, 1.0]]).double()
-    exact = minimal_distance(linear, (point, torch.tensor([0])), norm="2", bounds=(-9, 9), method=MinimumNorm(30))
+    exact = minimal_distance(linear, (point, torch.tensor([0])), norm="2", bounds=(-9, 9), method=MinimumNormAttack(30))
     assert float(exact.above[0]) == pytest.approx(1 / 2**0.5, rel=1e-3)
 
 
@@ -116,6 +116,8 @@ def test_training_against_attacks_smooths_gradients_by_a_fifth_and_widens_margin
         net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
         for layer, w, b in ((net[1], first, shift), (net[3], last, bias)):
             layer.weight.data, layer.bias.data = w.detach().T.contiguous(), b.detach()[0]
-        found = minimal_distance(net, (split.x_test, split.y_test), norm="inf", bounds=(-9, 9), method=MinimumNorm(30))
+        found = minimal_distance(
+            net, (split.x_test, split.y_test), norm="inf", bounds=(-9, 9), method=MinimumNormAttack(30)
+        )
         margins.append(found.above.quantile(torch.tensor([0.5, 0.75, 0.9]).to(found.above)))
     assert bool((margins[0] > 1.1 * margins[1]).all())

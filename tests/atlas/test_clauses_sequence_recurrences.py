@@ -9,7 +9,7 @@ from gnomon.atlas.claims.sequence import lru_universality
 from gnomon.models import LinearRecurrentUnit
 from gnomon.models.positions import sinusoidal_positions
 from gnomon.models.scan import linear_scan
-from gnomon.sequences import memory
+from gnomon.sequences import memory_length
 
 
 def test_one_set_of_matrices_serves_all_steps_and_outputs():
@@ -131,7 +131,7 @@ def test_gradients_that_explode_are_measured_as_growth():
     rnn = nn.RNN(4, 4, batch_first=True, bias=False).double()
     rnn.weight_hh_l0.data = 1.1 * torch.linalg.qr(torch.randn(4, 4).double())[0]
     rnn.weight_ih_l0.data = 1e-4 * torch.eye(4).double()  # tanh is linear near zero
-    found = np.array(memory(rnn, 1e-3 * torch.randn(2, 12, 4).double()).sensitivity)
+    found = np.array(memory_length(rnn, 1e-3 * torch.randn(2, 12, 4).double()).sensitivity)
     np.testing.assert_allclose(found[1:8] / found[:7], 1.1, rtol=1e-3)
 
 

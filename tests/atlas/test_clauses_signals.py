@@ -8,7 +8,7 @@ from torch import nn
 from gnomon.atlas.claims.signal_scattering import scattering_classification_textures, scattering_deformation_stability
 from gnomon.data import digits
 from gnomon.scattering import Scattering1d, Scattering2d, roto_translation_scattering
-from gnomon.symmetry.finite import convolve, symmetric_group
+from gnomon.symmetry.finite import group_convolution, symmetric_group
 
 
 def test_the_modulus_changes_less_than_the_phase_model_errs():
@@ -57,8 +57,8 @@ def test_group_convolution_in_two_ways_and_in_both_orders():
     f, h = torch.randn(2, 6, generator=torch.Generator().manual_seed(0)).double()
     product, inverse = group.table, group.inverse
     second = torch.stack([sum(f[v] * h[product[inverse[v], u]] for v in range(6)) for u in range(6)])
-    torch.testing.assert_close(convolve(f, h, group), second)
-    assert float((convolve(f, h, group) - convolve(h, f, group)).abs().max()) > 0.1
+    torch.testing.assert_close(group_convolution(f, h, group), second)
+    assert float((group_convolution(f, h, group) - group_convolution(h, f, group)).abs().max()) > 0.1
 
 
 @pytest.mark.full

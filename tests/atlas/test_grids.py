@@ -18,7 +18,7 @@ from gnomon.atlas.grids.chart import chart_of_outcome, round_to_stored_digits
 from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
 from gnomon.atlas.grids.compute import compute_record, point_of_outcome, settings_of_record
 from gnomon.atlas.grids.records import is_record_current, records_folder, stored_record
-from gnomon.lab import Claim, Premise, Source, equals, in_order, run
+from gnomon.lab import Claim, Premise, Source, equals, in_order, run_claim
 from tests.atlas.test_claims import SLOW
 
 ENTRIES = catalog()
@@ -81,7 +81,9 @@ def test_a_new_run_repeats_a_stored_point(name):
     index = crc32(name.encode()) % len(grid["points"])
     place = np.unravel_index(index, [len(values) for values in grid["values"]])
     chosen = {key: grid["values"][i][place[i]] for i, key in enumerate(grid["names"])}
-    outcome = run(claim, {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()})
+    outcome = run_claim(
+        claim, {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()}
+    )
     point, stored = point_of_outcome(outcome, 300), grid["points"][index]
     assert (point["v"], point["w"], point.get("k")) == (stored["v"], stored["w"], stored.get("k"))
     if "l" in stored:
@@ -167,9 +169,9 @@ def test_the_run_keeps_sixty_points_however_thin_the_curves_of_the_grid_become(m
 
 def test_outcomes_as_stated_are_counted_where_the_premises_hold():
     wrong = claim(observed=lambda x, repeats: [2 * x + (x == 5.0)] * repeats)
-    found = {(x,): run(wrong, {"x": x}) for x in (0.0, 4.0, 5.0, 6.0)}
+    found = {(x,): run_claim(wrong, {"x": x}) for x in (0.0, 4.0, 5.0, 6.0)}
     assert compute._share_as_stated(wrong, found) == 2 / 3 and compute._share_as_stated(wrong, {}) == 0.0
-    assert sorted(compute._along(wrong, "x", run(wrong), lambda: 0.0)) == [
+    assert sorted(compute._along(wrong, "x", run_claim(wrong), lambda: 0.0)) == [
         (0.0,), *((x,) for x in slider_values("x", 4.0)),
     ]  # fmt: skip
 
@@ -184,7 +186,7 @@ def test_charts_of_orders_have_bars():
     order = claim(
         judge=in_order(), predicted=lambda: ("a", "b"), observed=lambda: {"b": 2, "a": 1}, control=lambda: {"a": 2, "b": 1},
     )  # fmt: skip
-    assert chart_of_outcome(run(order), 10) == {"l": ["a", "b"], "o": [1, 2], "c": [2, 1]}
+    assert chart_of_outcome(run_claim(order), 10) == {"l": ["a", "b"], "o": [1, 2], "c": [2, 1]}
 
 
 def test_whole_numbers_up_to_eight_get_their_neighbors_and_larger_ones_get_factors():
@@ -226,11 +228,11 @@ class _Clocks:
 
     def __init__(self, monkeypatch, seconds):
         self.settings, self.limits = [], []
-        monkeypatch.setattr(compute, "run", lambda claim, settings, clock: self._run(claim, settings, seconds))
+        monkeypatch.setattr(compute, "run_claim", lambda claim, settings, clock: self._run(claim, settings, seconds))
 
     def _run(self, claim, settings, seconds):
         self.settings.append(dict(settings))
-        return replace(run(claim, settings), seconds=seconds(settings))
+        return replace(run_claim(claim, settings), seconds=seconds(settings))
 
 
 def test_a_claim_that_runs_longer_than_a_fifth_of_a_second_gets_five_values(monkeypatch):
@@ -252,7 +254,7 @@ def test_values_beyond_a_slow_one_are_left_out_on_each_side(monkeypatch):
 
 def test_a_run_may_take_four_seconds_of_processor_time_if_values_were_chosen(monkeypatch):
     limits = []
-    monkeypatch.setattr(compute, "cpu_limit", lambda seconds: limits.append(seconds) or nullcontext())
+    monkeypatch.setattr(compute, "limit_cpu_time", lambda seconds: limits.append(seconds) or nullcontext())
     for settings in ({}, {"x": 1.0}):
         assert compute._run(claim(), settings, lambda: 0.0) is not None
     assert limits == [4.0]
@@ -309,7 +311,7 @@ def test_a_second_slider_needs_five_values_and_four_fifths_as_stated(monkeypatch
 
     def names(observed, **changes):
         example = claim(observed=observed, premises=(Premise("always"),), **changes)
-        first = run(example)
+        first = run_claim(example)
         outcomes = compute._along(example, "x", first, lambda: 0.0)
         return compute._with_second(example, "x", "n", outcomes, first, lambda: 0.0)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gnomon.lab import Claim, Premise, Source, Verdict, at_most, bounded_by, run
+from gnomon.lab import Claim, Premise, Source, Verdict, at_most, bounded_by, run_claim
 from tests.atlas.test_claims import ENTRIES, SLOW
 
 ONE_SIDED = tuple(
@@ -36,7 +36,7 @@ def verdict_of_a_strict_bound(claim, factor=2.0, seed=4242):
         p = np.asarray(predicted, dtype=float)
         return claim.judge(np.where((p > 0) == above, p / factor, p * factor), observed)
 
-    return run(replace(claim, judge=judge), seed=seed).judgment.verdict
+    return run_claim(replace(claim, judge=judge), seed=seed).judgment.verdict
 
 
 def slow(names):
@@ -50,7 +50,7 @@ def test_a_bound_that_is_wrong_by_a_factor_2_is_refuted(name):
 
 @pytest.mark.parametrize("name", slow(LOOSE))
 def test_a_bound_that_is_called_loose_is_loose(name):
-    outcome = run(ENTRIES[name].claim, seed=4242)
+    outcome = run_claim(ENTRIES[name].claim, seed=4242)
     assert outcome.judgment.reached is None or outcome.judgment.reached < MOST_REACHED_BY_A_LOOSE_BOUND
     assert ENTRIES[name].claim.loose_because in outcome.verdict
 
@@ -83,7 +83,7 @@ def test_a_planted_factor_makes_every_bound_stricter(judge, bound, measured):
             parameters={}, judge=judge, predicted=lambda: bound, observed=lambda: observed, control=lambda: observed,
         )  # fmt: skip
 
-    assert run(claim(measured)).judgment.verdict is Verdict.HOLDS
+    assert run_claim(claim(measured)).judgment.verdict is Verdict.HOLDS
     assert verdict_of_a_strict_bound(claim(measured)) is Verdict.REFUTED
     far = np.asarray(measured) * (4 if measured == [2.1] or bound == -1.0 else 0.25)
     assert verdict_of_a_strict_bound(claim(far)) is Verdict.HOLDS

@@ -6,7 +6,7 @@ from math import comb
 import pytest
 
 from gnomon.atlas import catalog
-from gnomon.lab import Verdict, run
+from gnomon.lab import Verdict, run_claim
 
 
 def twice(claim):
@@ -50,4 +50,4 @@ WRONG = {
 def test_a_wrong_formula_is_caught(mistake):
     name, wrong = WRONG[mistake]
     claim = catalog()[name].claim
-    assert run(replace(claim, predicted=wrong(claim)), seed=4).judgment.verdict is Verdict.REFUTED
+    assert run_claim(replace(claim, predicted=wrong(claim)), seed=4).judgment.verdict is Verdict.REFUTED

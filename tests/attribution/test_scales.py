@@ -11,7 +11,7 @@ from gnomon.attribution.information import BottleneckCurve
 from gnomon.attribution.maps import cam
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.probes import RELATIVE_RIDGE, _probe
-from gnomon.attribution.tiles import tile_maps
+from gnomon.attribution.tiles import tile_attribution_maps
 
 
 @pytest.mark.parametrize("bias", [-50.0, 50.0])
@@ -89,8 +89,11 @@ def test_the_extent_of_a_line_counts_gradients_of_both_signs(seed):
 
 def test_maps_of_some_examples_are_drawn_over_their_images():
     maps, images = torch.rand(3, 2, 2), torch.rand(3, 1, 4, 4)
-    assert len(tile_maps(maps, images, 2).under) == 4 and len(tile_maps(maps, images, 3).under) == 4
-    assert tile_maps(maps, images[:1], 2).under == ()
+    assert (
+        len(tile_attribution_maps(maps, images, 2).under) == 4
+        and len(tile_attribution_maps(maps, images, 3).under) == 4
+    )
+    assert tile_attribution_maps(maps, images[:1], 2).under == ()
 
 
 def test_features_that_the_network_uses_are_tried_although_they_do_not_separate_the_classes():

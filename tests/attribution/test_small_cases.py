@@ -161,7 +161,7 @@ def test_probes_read_at_most_2000_examples_and_20000_features(monkeypatch):
             raise StopIteration
 
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
-        patch.setattr("gnomon.attribution.probes.source", lambda *_, **__: Given())
+        patch.setattr("gnomon.attribution.probes.data_source", lambda *_, **__: Given())
         layer_probe(nn.Identity(), None, seed=3)
     assert asked == [(2000, 3)]
     for features, layers in ((20_000, 1), (20_001, 0)):

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 from torch import nn
 
 from gnomon import train
-from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive
+from gnomon.bayes import deep_ensemble, laplace, module_posterior, posterior_predictive
 from gnomon.bayes.linearized import linearized_outputs
 from gnomon.core import BudgetError
 from gnomon.training import Adam
@@ -147,10 +147,10 @@ def test_draws_of_laplace_predict_with_the_linearized_network():
     covariance = (found.vectors / (found.eigenvalues + 0.5)) @ found.vectors.T
     exact = ((rows @ covariance) * rows).sum(1)
     draws = found.sample(2000)
-    told = predictive(posterior, draws, x, most=2000)
+    told = posterior_predictive(posterior, draws, x, most=2000)
     np.testing.assert_allclose(told.epistemic, exact, rtol=0.2)  # 6 standard errors of a variance of 2000 draws
     np.testing.assert_allclose(told.mean, net(x).detach(), atol=6 * float(exact.max() / 2000) ** 0.5)
-    nonlinear = predictive(posterior, replace(draws, center=None), x, most=2000)
+    nonlinear = posterior_predictive(posterior, replace(draws, center=None), x, most=2000)
     assert float(nonlinear.epistemic.mean()) > 10 * float(told.epistemic.mean())
 
 
@@ -162,7 +162,7 @@ def test_linearized_outputs_are_the_network_at_its_center_and_linear_in_the_draw
     np.testing.assert_allclose(at, posterior.outputs(found.center, x).detach(), rtol=1e-12)
     np.testing.assert_allclose(near, posterior.outputs(vectors[1], x).detach(), atol=1e-8)
     np.testing.assert_allclose(far - at, 1e5 * (near - at), rtol=1e-5, atol=1e-6)
-    told = predictive(posterior, found.sample(50), x)
+    told = posterior_predictive(posterior, found.sample(50), x)
     assert told.classes and torch.allclose(told.mean.sum(1), torch.ones(24).double())
 
 

@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import deep_ensemble, laplace, module_posterior, predictive, sample
+from gnomon.bayes import deep_ensemble, laplace, module_posterior, posterior_predictive, sample_posterior
 from gnomon.bayes.laplace import Laplace
 from gnomon.bayes.posterior import prior_to_weight_decay
 from gnomon.core import BudgetError, InputError
@@ -38,12 +38,12 @@ def line(weights=None):
 @pytest.mark.full
 def test_the_posterior_of_a_linear_module_is_that_of_linear_regression():
     posterior = module_posterior(line(), (X, Y), prior_std=PRIOR, noise=NOISE)
-    draws = sample(posterior, posterior.start, draws=300, warmup=200)
+    draws = sample_posterior(posterior, posterior.start, draws=300, warmup=200)
     mean, covariance = closed_form()
     assert bool(((draws.mean - mean).abs() < 4 * draws.error).all()) and draws.converged
     assert_allclose(draws.std, covariance.diagonal().sqrt(), rtol=0.1)
     new = torch.randn(5, 3).double()
-    told = predictive(posterior, draws, new, most=2000)
+    told = posterior_predictive(posterior, draws, new, most=2000)
     assert_allclose(told.mean[:, 0], new @ mean, atol=0.05)
     assert_allclose(told.epistemic, (new @ covariance * new).sum(1), rtol=0.2)
     assert_allclose(told.aleatoric, torch.full((5,), NOISE**2).double())
@@ -114,7 +114,7 @@ def test_a_single_logit_is_a_classifier_of_two_classes(structure):
         )
         assert_allclose(fixed.variance(), wanted.variance(), rtol=1e-8)
         told, other = (
-            predictive(module_posterior(m, (X, labels)), draws.sample(50), X[:5])
+            posterior_predictive(module_posterior(m, (X, labels)), draws.sample(50), X[:5])
             for m, draws in ((net, fixed), (ZeroAndLogit(net), wanted))
         )
         assert told.classes and told.mean.shape == (5, 2)
@@ -212,17 +212,17 @@ def test_an_interrupt_returns_the_members_and_draws_so_far():
     ensemble = deep_ensemble(lambda: nn.Linear(3, 1).double(), (X, Y), members=3, steps=10, progress=stop_at(14))
     assert len(ensemble.models) == 2 and seen[-1] == (14, 30)
     normal, start = (lambda x: -x.square().sum() / 2), torch.zeros(2)
-    draws = sample(normal, start, draws=40, warmup=10, progress=stop_at(22))
+    draws = sample_posterior(normal, start, draws=40, warmup=10, progress=stop_at(22))
     assert draws.values.shape == (8, 12, 2) and draws.stopped == "interrupted" and "Interrupted" in draws.verdict
-    assert torch.equal(draws.values, sample(normal, start, draws=40, warmup=10).values[:, :12])
+    assert torch.equal(draws.values, sample_posterior(normal, start, draws=40, warmup=10).values[:, :12])
     with pytest.raises(KeyboardInterrupt):
-        sample(normal, start, draws=40, warmup=10, progress=stop_at(5))
+        sample_posterior(normal, start, draws=40, warmup=10, progress=stop_at(5))
     with pytest.raises(BudgetError, match=r"10,000,000,000 draws of 2 numbers in 8 chains need .* GB"):
-        sample(normal, start, draws=10**10)
+        sample_posterior(normal, start, draws=10**10)
 
 
 def test_draws_are_what_arviz_takes():
-    draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=3, draws=20, warmup=20)
+    draws = sample_posterior(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=3, draws=20, warmup=20)
     given = draws.to_arviz()["posterior"]
     assert {name: values.shape for name, values in given.items()} == {"x": (3, 20, 2)}
     named = replace(draws, names=("slope", "offset")).to_arviz()["posterior"]
@@ -241,8 +241,8 @@ def test_a_module_is_left_as_it_was_and_the_last_layer_can_be_chosen():
 def test_uncertainty_of_classes_splits_into_two_parts():
     labels = (X[:, 0] > 0).long()
     posterior = module_posterior(nn.Linear(3, 2).double(), (X, labels))
-    draws = sample(posterior, posterior.start, draws=30, warmup=30)
-    told = predictive(posterior, draws, X)
+    draws = sample_posterior(posterior, posterior.start, draws=30, warmup=30)
+    told = posterior_predictive(posterior, draws, X)
     total = torch.special.entr(told.mean).sum(1)
     assert_allclose(told.epistemic + told.aleatoric, total, rtol=1e-12)
     assert bool((told.epistemic > -1e-12).all()) and told.classes

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from gnomon.bayes import laplace, sample
+from gnomon.bayes import laplace, sample_posterior
 from gnomon.estimators import NetworkGPKernel, gpytorch_kernel
 from gnomon.training import Adam, train
 
@@ -27,7 +27,7 @@ def installed(name):
 def test_arviz_reads_draws_and_agrees_with_their_summary():
     import arviz
 
-    draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=4, draws=400, warmup=100)
+    draws = sample_posterior(lambda x: -x.square().sum() / 2, torch.zeros(2), chains=4, draws=400, warmup=100)
     given = draws.to_arviz()
     old = int(arviz.__version__.split(".")[0]) < 1
     told = arviz.summary(arviz.from_dict(**given) if old else arviz.from_dict(given), round_to=8)

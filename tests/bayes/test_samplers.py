@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bayes import HMC, Langevin, Metropolis, StochasticGradient, module_posterior, sample
+from gnomon.bayes import HMC, Langevin, Metropolis, StochasticGradientSampler, module_posterior, sample_posterior
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.samplers.hmc import leapfrog
@@ -35,7 +35,7 @@ def gaussian(x):
 )
 def test_mean_and_covariance_of_a_gaussian(method):
     """Means within 4 standard errors; variances within 4 of theirs, 2 / ESS of the square being a rough one."""
-    draws = sample(gaussian, torch.zeros(2), method=method, draws=500, warmup=200, seed=1)
+    draws = sample_posterior(gaussian, torch.zeros(2), method=method, draws=500, warmup=200, seed=1)
     assert bool(((draws.mean - 1).abs() < 4 * draws.error).all())
     squares = (draws.values - 1).square()
     record = PosteriorDraws(squares, "", 1.0, 0, 0, 0)
@@ -73,7 +73,9 @@ def test_leapfrog_errs_in_the_energy_by_the_square_of_the_step_and_goes_back():
 @pytest.mark.full
 def test_underdamped_langevin_has_the_right_variance_in_a_harmonic_well_at_every_step():
     """The splitting is exact there in x; explicit Euler with the same step would be 1 / (1 - step^2 / 4) too wide."""
-    draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(1.2), draws=3000, warmup=100)
+    draws = sample_posterior(
+        lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(1.2), draws=3000, warmup=100
+    )
     square = PosteriorDraws(draws.values.square(), "", 1.0, 0, 0, 0)
     assert abs(float(square.mean) - 1) < 4 * float(square.error)
     assert 4 * float(square.error) < 1 / (1 - 1.2**2 / 4) - 1
@@ -83,7 +85,7 @@ def test_underdamped_langevin_has_the_right_variance_in_a_harmonic_well_at_every
 def test_overdamped_langevin_is_too_wide_by_its_step_unless_adjusted():
     """x' = (1 - e / 2) x + sqrt(e) z has the variance 1 / (1 - e / 4)."""
     method = Langevin(1.0, None)
-    draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=method, draws=2500, warmup=100)
+    draws = sample_posterior(lambda x: -x.square().sum() / 2, torch.zeros(1), method=method, draws=2500, warmup=100)
     square = PosteriorDraws(draws.values.square(), "", 1.0, 0, 0, 0)
     assert abs(float(square.mean) - 4 / 3) < 4 * float(square.error) < 0.3
 
@@ -93,14 +95,16 @@ def test_chains_in_two_far_modes_are_not_called_converged():
         return torch.logaddexp(-((x - 8) ** 2).sum() / 2, -((x + 8) ** 2).sum() / 2)
 
     start = torch.tensor([[8.0], [-8.0]] * 4)
-    draws = sample(mixture, start, method=Metropolis(0.5, adapt=False), draws=60, warmup=5)
+    draws = sample_posterior(mixture, start, method=Metropolis(0.5, adapt=False), draws=60, warmup=5)
     assert not draws.converged and "not reliable yet" in draws.verdict
     (finding,) = [f for f in draws.findings if f.kind == "chains-not-converged"]
     assert finding.evidence[0].value > 1.5
 
 
 def test_draws_are_the_same_for_a_seed_and_others_for_another():
-    one, two, other = (sample(gaussian, torch.zeros(2), draws=20, warmup=20, seed=s).values for s in (3, 3, 4))
+    one, two, other = (
+        sample_posterior(gaussian, torch.zeros(2), draws=20, warmup=20, seed=s).values for s in (3, 3, 4)
+    )
     assert torch.equal(one, two) and not torch.equal(one, other)
 
 
@@ -108,12 +112,12 @@ def test_a_density_that_cannot_be_mapped_is_called_for_each_chain():
     def branching(x):
         return -x.square().sum() / 2 if float(x.detach().sum()) > -100 else -x.square().sum()
 
-    draws = sample(branching, torch.zeros(1), method=Metropolis(), chains=2, draws=50, warmup=20)
+    draws = sample_posterior(branching, torch.zeros(1), method=Metropolis(), chains=2, draws=50, warmup=20)
     assert draws.values.shape == (2, 50, 1)
 
 
 def test_the_record_tells_draws_itself_and_goes_to_arviz():
-    draws = sample(gaussian, torch.zeros(2), draws=100, warmup=100)
+    draws = sample_posterior(gaussian, torch.zeros(2), draws=100, warmup=100)
     assert json.loads(json.dumps(draws.to_dict()))["method"] == "HMC"
     assert draws.to_arviz()["posterior"]["x"].shape == (8, 100, 2) and len(draws.plots()) == 2
     low = draws.interval(0.9)[0]
@@ -126,7 +130,9 @@ def test_minibatch_dynamics_is_off_in_proportion_to_its_step():
     """Full batches, Gaussian posterior of precision h: x' = (1 - e h / 2) x + sqrt(e) z has variance 1 / (h (1 - e h / 4))."""
     x = torch.ones(8, 1).double()
     posterior = module_posterior(nn.Linear(1, 1, bias=False).double(), (x, x[:, 0]))
-    draws = sample(posterior, posterior.start, method=StochasticGradient(0.2, batch=8), draws=1500, warmup=50)
+    draws = sample_posterior(
+        posterior, posterior.start, method=StochasticGradientSampler(0.2, batch=8), draws=1500, warmup=50
+    )
     square = PosteriorDraws((draws.values - 8 / 9).square(), "", 1.0, 0, 0, 0)
     exact = 1 / (9 * (1 - 0.2 * 9 / 4))
     assert abs(float(square.mean) - exact) < 4 * float(square.error) < exact - 1 / 9
@@ -135,13 +141,16 @@ def test_minibatch_dynamics_is_off_in_proportion_to_its_step():
 @pytest.mark.parametrize(
     "call, told",
     [
-        (lambda: sample(lambda x: x, torch.zeros(2)), r"must return one number as a tensor of shape \(\)"),
-        (lambda: sample(lambda x: x.log().sum(), torch.zeros(2)), "not finite at a starting point"),
-        (lambda: sample(gaussian, torch.zeros(3, 2)), r"start must be a point \(d,\) or 8 points \(8, d\)"),
-        (lambda: sample(gaussian, torch.zeros(2), draws=0), "draws must be"),
-        (lambda: sample(gaussian, torch.zeros(2), method="hmc"), r"Pass HMC\(\)"),
-        (lambda: sample(lambda x: 1 / 0, torch.zeros(2)), "raised ZeroDivisionError at the first starting point"),
-        (lambda: sample(gaussian, torch.zeros(2), method=StochasticGradient()), "needs data"),
+        (lambda: sample_posterior(lambda x: x, torch.zeros(2)), r"must return one number as a tensor of shape \(\)"),
+        (lambda: sample_posterior(lambda x: x.log().sum(), torch.zeros(2)), "not finite at a starting point"),
+        (lambda: sample_posterior(gaussian, torch.zeros(3, 2)), r"start must be a point \(d,\) or 8 points \(8, d\)"),
+        (lambda: sample_posterior(gaussian, torch.zeros(2), draws=0), "draws must be"),
+        (lambda: sample_posterior(gaussian, torch.zeros(2), method="hmc"), r"Pass HMC\(\)"),
+        (
+            lambda: sample_posterior(lambda x: 1 / 0, torch.zeros(2)),
+            "raised ZeroDivisionError at the first starting point",
+        ),
+        (lambda: sample_posterior(gaussian, torch.zeros(2), method=StochasticGradientSampler()), "needs data"),
         (lambda: HMC(accept=1.5), "accept must be"),
         (lambda: Langevin(adjusted=True), "Pass friction=None"),
     ],

@@ -13,18 +13,18 @@ from gnomon.bayes import (
     HMC,
     Langevin,
     Metropolis,
-    StochasticGradient,
+    StochasticGradientSampler,
     effective_sample_size,
     gauss_newton,
     laplace,
     module_posterior,
     r_hat,
-    sample,
+    sample_posterior,
 )
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.diagnostics import burn_in
 from gnomon.bayes.draws import PosteriorDraws
-from gnomon.bayes.predictive import prediction_from_outputs, predictive
+from gnomon.bayes.predictive import posterior_predictive, prediction_from_outputs
 from gnomon.bayes.samplers.base import StepSize
 from gnomon.bayes.samplers.hmc import _halton, _HmcState
 from gnomon.bayes.samplers.metropolis import _factor
@@ -121,7 +121,7 @@ def test_stochastic_gradients_are_scaled_to_all_data_and_the_noise_has_its_size(
     g = torch.Generator().manual_seed(0)
     x, y = torch.randn(12, 1, generator=g).double(), torch.randn(12, generator=g).double()
     posterior = module_posterior(nn.Linear(1, 1, bias=False).double(), (x, y), prior_std=2.0, noise=0.5)
-    method, e = StochasticGradient(0.01, batch=4, friction=friction), 0.01
+    method, e = StochasticGradientSampler(0.01, batch=4, friction=friction), 0.01
     start = torch.tensor([[0.5], [-1.0]]).double()
     steps, g = walk(method, 3, posterior, start)
     w, v = start, torch.zeros_like(start)
@@ -275,7 +275,7 @@ def test_draws_of_laplace_have_its_covariance(structure):
 
 def test_the_record_counts_acceptances_and_gradients_of_all_steps():
     method, seen = Metropolis(0.8, adapt=False), []
-    draws = sample(
+    draws = sample_posterior(
         quartic, START, method=method, chains=5, draws=20, warmup=10, seed=3, progress=lambda *a: seen.append(a)
     )
     generator = torch.Generator().manual_seed(3)
@@ -421,7 +421,7 @@ def test_at_most_the_stated_number_of_draws_is_used_evenly_spaced(count):
     posterior = module_posterior(net, (torch.ones(4, 1).double(), torch.ones(4).double()), noise=1.0)
     values = torch.arange(2.0 * count).double().reshape(2, count, 1)
     draws = PosteriorDraws(values, "by hand", 1.0, 0, 0, 0)
-    found = predictive(posterior, draws, torch.ones(1, 1).double(), most=20)
+    found = posterior_predictive(posterior, draws, torch.ones(1, 1).double(), most=20)
     used = np.arange(0, 2 * count, ceil(2 * count / 20))
     assert len(used) <= 20
     assert float(found.mean) == pytest.approx(used.mean()) and float(found.epistemic) == pytest.approx(used.var(ddof=1))
@@ -486,10 +486,10 @@ def test_a_chain_that_has_not_converged_loses_at_most_half_of_its_draws(n):
 @pytest.mark.parametrize(("friction", "accepted"), [(99.0, True), (101.0, False)])
 def test_friction_is_below_one_over_the_step(friction, accepted):
     if accepted:
-        assert StochasticGradient(step=0.01, friction=friction).friction == friction
+        assert StochasticGradientSampler(step=0.01, friction=friction).friction == friction
     else:
         with pytest.raises(InputError, match="friction"):
-            StochasticGradient(step=0.01, friction=friction)
+            StochasticGradientSampler(step=0.01, friction=friction)
 
 
 @pytest.mark.parametrize("held", [1, 7, 10**6])

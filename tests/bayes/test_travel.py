@@ -7,7 +7,7 @@ import torch
 from gnomon.bayes import HMC
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.hmc import _HmcState, leapfrog
-from gnomon.bayes.samplers.travel import TIMES, PathStatistics
+from gnomon.bayes.samplers.travel import TIMES, TrajectoryStatistics
 from tests.bayes.test_steps_by_hand import START, log_density, normal, quartic, slope
 
 
@@ -16,7 +16,7 @@ def example(paths, d=3, seed=0):
     rng = np.random.default_rng(seed)
     points, scale, main = rng.normal(size=(9, d)) * [1, 2, 3], np.array([1.5, 0.5, 2.0]), np.array([0.6, 0.0, 0.8])
     seen = [(time, rng.normal(size=(4, d)), rng.normal(size=(4, d)), rng.uniform(size=4)) for time in paths]
-    travel = PathStatistics(*map(torch.tensor, (points, scale, main)))
+    travel = TrajectoryStatistics(*map(torch.tensor, (points, scale, main)))
     for time, *tensors in seen:
         travel.see(time, *map(torch.tensor, tensors))
     return points, scale, main, seen, travel
@@ -80,7 +80,7 @@ def test_a_path_that_ran_away_counts_as_not_accepted():
 
 
 def test_many_coordinates_are_thinned_evenly():
-    travel = PathStatistics(torch.randn(5, 100).double(), torch.ones(100).double(), torch.ones(100).double())
+    travel = TrajectoryStatistics(torch.randn(5, 100).double(), torch.ones(100).double(), torch.ones(100).double())
     some = travel._some.tolist()
     assert len(some) == 31 and some[0] == 0 and some[-1] == 99 and set(np.diff(some)) == {3, 4}
 
@@ -119,7 +119,7 @@ def test_the_leading_direction_is_the_first_principal_axis():
     assert abs(float(state()._leading(points) @ axis)) == pytest.approx(1.0, abs=1e-9)
 
 
-class Told(PathStatistics):
+class Told(TrajectoryStatistics):
     """Names a best length, and remembers when it was asked and what it was shown."""
 
     def __init__(self, length, ended):  # nothing of what Travel holds

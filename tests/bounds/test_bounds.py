@@ -17,7 +17,7 @@ from gnomon.bounds import (
     ridge_stability,
     vc_bound,
 )
-from gnomon.bounds.bound import Bound
+from gnomon.bounds.bound import GeneralizationErrorBound
 from gnomon.bounds.capacity import (
     kernel_rademacher,
     linear_rademacher,
@@ -213,7 +213,7 @@ def test_a_bound_below_the_measured_gap_is_never_reported():
     assert float(found.gap.value) == 1.0 and min(bound.value for bound in found.bounds) >= found.gap.interval.low
     assert "parameters" in found.names and found.excluded.keys() | set(found.names) == ALL
     assert "below the measured gap" in found.excluded["path"]
-    bound = Bound("path", 0.0, (Value("path norm", 0.0),), 0.05, measured=found.gap)
+    bound = GeneralizationErrorBound("path", 0.0, (Value("path norm", 0.0),), 0.05, measured=found.gap)
     assert bound.holds is False and "do not use this bound" in bound.verdict
 
 

@@ -5,7 +5,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.bounds import generalization_gap, noise_fit
+from gnomon.bounds import generalization_gap, label_noise_fit
 from gnomon.checks import gradient_check, input_conditioning
 
 
@@ -35,7 +35,7 @@ def test_clean_labels_are_fitted_before_wrong_ones():
     wrong[::5] = True
     y = torch.where(wrong, 1 - true, true)
     net = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 2))
-    found = noise_fit(net, (x, y), clean=~wrong, steps=150, optimizer="adam")
+    found = label_noise_fit(net, (x, y), clean=~wrong, steps=150, optimizer="adam")
     i = found.steps.index(found.best)
     assert found.clean[i] - found.noise[i] > 0.3 and found.noise[-1] >= found.noise[i]
 

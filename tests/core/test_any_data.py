@@ -58,7 +58,7 @@ CALLS = {
     "tangent.effective_parameters": (X, lambda d: str(tangent.effective_parameters(net(), d, ridge=0.1).verdict)),
     "tangent.laziness": (X, lambda d: tangent.laziness(net(), net(), d).kernel),
     "tangent.kernel_drift": (X, lambda d: str(tangent.kernel_drift([net(), net()], d).verdict)),
-    "tangent.kappa": (X, lambda d: tangent.kappa(net(), d, iterations=2, starts=1).value),
+    "tangent.laziness_criterion": (X, lambda d: tangent.laziness_criterion(net(), d, iterations=2, starts=1).value),
     "tangent.step_linearity": (X, lambda d: tangent.step_linearity(net(), d, lr=0.1).error),
     "robustness.invertibility": (X, lambda d: str(robustness.invertibility(net(), d).verdict)),
     "robustness.jacobian_spectrum": (X, lambda d: str(robustness.jacobian_spectrum(net(), d).verdict)),
@@ -68,11 +68,11 @@ CALLS = {
     "robustness.output_bounds": (X, lambda d: robustness.output_bounds(net(), d, 0.01).low),
     "bounds.layer_noise_tolerance": (X, lambda d: str(bounds.layer_noise_tolerance(net(), d).verdict)),
     "bayes.laplace": (X, lambda d: bayes.laplace(net(), d, prior_precision=1.0).eigenvalues),
-    "checks.signal": (X, lambda d: checks.signal(net(), d).layers[0].activation),
+    "checks.signal_propagation": (X, lambda d: checks.signal_propagation(net(), d).layers[0].activation),
     "checks.signal_scales": (X, lambda d: str(checks.signal_scales(net(), d).verdict)),
     "checks.unit_activity": (X, lambda d: str(checks.unit_activity(net(), d).verdict)),
     "checks.gradient_check": (X, lambda d: str(checks.gradient_check(net(), d).verdict)),
-    "checks.moment_shift": (X, lambda d: str(checks.moment_shift([net(), net()], d).verdict)),
+    "checks.activation_moment_shift": (X, lambda d: str(checks.activation_moment_shift([net(), net()], d).verdict)),
     "checks.label_conflicts": (X, lambda d: str(checks.label_conflicts(d).verdict)),
     "checks.simple_model_baseline": (X, lambda d: checks.simple_model_baseline(d).examples),
     "checks.column_statistics": (X, lambda d: checks.column_statistics(d).count),
@@ -94,8 +94,8 @@ CALLS = {
     "sequences.causality": (SERIES, lambda d: str(sequences.causality(nn.Linear(3, 2), d).verdict)),
     "decisions.kkt_residual": (X, lambda d: str(decisions.kkt_residual(nn.Linear(3, 2, bias=False), d).verdict)),
     "decisions.normalized_margin": (X, lambda d: str(decisions.normalized_margin(nn.Linear(3, 2, bias=False), d).verdict)),
-    "discovery.distill": (X, lambda d: str(discovery.distill(
-        nn.Linear(3, 1), discovery.Library(degree=1), d).fidelity)[:5]),
+    "discovery.distill_equation": (X, lambda d: str(discovery.distill_equation(
+        nn.Linear(3, 1), discovery.TermLibrary(degree=1), d).fidelity)[:5]),
     "training.train": (X, lambda d: training.train(net(), d, test=d, steps=2).test_loss),
     "forecast.predict": (X, lambda d: gnomon.predict(net(), d, test=d, times=[1.0]).test_loss),
 }  # fmt: skip

@@ -9,7 +9,7 @@ import gnomon
 from gnomon import checks, dynamics, landscape, linalg, tangent
 from gnomon.core.inputs.arguments import map_tensors
 from gnomon.core.inputs.arrays import as_array, as_tensor
-from gnomon.linalg.solve import Direct
+from gnomon.linalg.solve import DirectSolver
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -25,14 +25,14 @@ TAKEN = {
     "stopping": lambda x, y, k: dynamics.equivalent_stopping_time(k, y, ridge=0.1, test=k).test_gap,
     "train": lambda x, y, k: gnomon.train(NET, (x, y), test=(x, y), steps=3).test_loss,
     "sharpness": lambda x, y, k: landscape.sharpness(NET, (x, y)).value,
-    "signal": lambda x, y, k: checks.signal(NET, (x, y)).layers[0].activation,
+    "signal": lambda x, y, k: checks.signal_propagation(NET, (x, y)).layers[0].activation,
     "alignment": lambda x, y, k: tangent.alignment(k, y),
     "spectrum": lambda x, y, k: tangent.kernel_spectrum(k, y).values,
-    "kappa": lambda x, y, k: tangent.kappa(NET, (x, y), iterations=3).value,
-    "posterior": lambda x, y, k: dynamics.posterior(k, y, nngp_test=k, nngp_test_test=k).mean,
-    "diagnose": lambda x, y, k: str(linalg.diagnose(k)),
+    "kappa": lambda x, y, k: tangent.laziness_criterion(NET, (x, y), iterations=3).value,
+    "posterior": lambda x, y, k: dynamics.gp_posterior(k, y, nngp_test=k, nngp_test_test=k).mean,
+    "diagnose": lambda x, y, k: str(linalg.diagnose_matrix(k)),
     "cholesky": lambda x, y, k: linalg.cholesky(k).lower,
-    "solve": lambda x, y, k: Direct().solve(k, y, ridge=0.1).coefficients,
+    "solve": lambda x, y, k: DirectSolver().solve(k, y, ridge=0.1).coefficients,
     "rank": lambda x, y, k: gnomon.rank({"net": NET}, (x, y)).candidates[0].score,
     "examine": lambda x, y, k: gnomon.examine(NET, (x, y), budget=1).section("data").answer,
     "watch": lambda x, y, k: gnomon.watch(NET, (x, y)).measure()["kernel drift"],

@@ -8,7 +8,7 @@ from torch import nn
 import gnomon
 from gnomon import dynamics, landscape, tangent
 from gnomon.core.inputs.classes import are_classes, targets_as_numbers
-from gnomon.linalg.solve import Direct
+from gnomon.linalg.solve import DirectSolver
 from gnomon.training import CrossEntropy, Logistic, Squared
 
 LABELS = torch.tensor([2, 0, 1, 2, 0, 1, 1, 0])
@@ -20,17 +20,17 @@ FORMS = {"int64": LABELS, "int32": LABELS.int(), "uint8": LABELS.byte(), "numpy"
 MEASURED = {
     "alignment": lambda y: tangent.alignment(K, y),
     "spectrum": lambda y: tangent.kernel_spectrum(K, y).energy,
-    "kappa": lambda y: tangent.kappa(NET, (X, y), iterations=5).squared,
+    "kappa": lambda y: tangent.laziness_criterion(NET, (X, y), iterations=5).squared,
     "predict_from_kernel": lambda y: dynamics.predict_from_kernel(K, y, times=[1.0]).train,
     "gnomon.predict of a module": lambda y: gnomon.predict(NET, (X, y), loss=Squared(), times=[1.0]).train,
-    "modes": lambda y: dynamics.modes(K, y).power,
-    "ensemble": lambda y: dynamics.ensemble(K, K, y).mean,
-    "posterior": lambda y: dynamics.posterior(K, y).mean,
+    "modes": lambda y: dynamics.training_modes(K, y).power,
+    "ensemble": lambda y: dynamics.kernel_ensemble(K, K, y).mean,
+    "posterior": lambda y: dynamics.gp_posterior(K, y).mean,
     "stopping": lambda y: dynamics.equivalent_stopping_time(K, y, ridge=0.1).train_gap,
     "sharpness": lambda y: landscape.sharpness(NET, (X, y), loss=Squared()).value,
     "gradient_noise": lambda y: landscape.gradient_noise(NET, (X, y), loss=Squared()).scale,
     "train": lambda y: gnomon.train(NET, (X, y), loss=Squared(), steps=3).loss,
-    "solve": lambda y: Direct().solve(K, y, ridge=0.1).coefficients,
+    "solve": lambda y: DirectSolver().solve(K, y, ridge=0.1).coefficients,
 }
 
 
@@ -81,7 +81,7 @@ def test_classes_of_several_outputs_are_one_against_the_rest_for_a_loss_of_margi
         (lambda: tangent.alignment(K, torch.tensor([1, -1] * 4)), "labels from -1 to 1 .*y.float()"),
         (lambda: tangent.alignment(K, LABELS[:5]), "8 inputs and 5 targets"),
         (lambda: gnomon.train(nn.Linear(4, 1), (X, LABELS), loss=Squared()), "one output .*y.float()"),
-        (lambda: tangent.kappa(nn.Linear(4, 1), (X, LABELS)), "one output .*y.float()"),
+        (lambda: tangent.laziness_criterion(nn.Linear(4, 1), (X, LABELS)), "one output .*y.float()"),
         (lambda: gnomon.train(nn.Linear(4, 2), (X, LABELS)), "labels from 0 to 2"),
         (lambda: dynamics.predict_from_kernel(K, np.array([], dtype=int)), "y is empty"),
     ],

@@ -8,7 +8,7 @@ from torch import nn
 import gnomon
 from gnomon import dynamics, tangent
 from gnomon.estimators import NNGPRegressor, NTKClassifier, NTKRegressor
-from gnomon.linalg.solve import Direct
+from gnomon.linalg.solve import DirectSolver
 from gnomon.training import SGD, Squared
 
 DTYPES = (torch.float32, torch.float64)
@@ -37,11 +37,11 @@ def test_what_comes_back(module, inputs):
     doubles += [
         told.train,
         dynamics.predict_from_kernel(k.to(inputs), y).train,
-        dynamics.posterior(k.to(inputs), y).mean,
+        dynamics.gp_posterior(k.to(inputs), y).mean,
     ]
     doubles += [
         tangent.kernel_spectrum(k.to(inputs), y).values,
-        Direct().solve(k.to(inputs), y, ridge=0.1).coefficients,
+        DirectSolver().solve(k.to(inputs), y, ridge=0.1).coefficients,
     ]
     run = gnomon.train(net, (x, y), steps=2, outputs=True, optimizer=SGD(0.1))
     doubles += [run.loss, run.accuracy, run.times]
@@ -70,4 +70,4 @@ def test_data_are_float32_as_torch_makes_modules():
     assert split.x.dtype == split.x_test.dtype == torch.float32 and split.y.dtype == torch.int64
     assert nn.Linear(64, 10)(split.x.flatten(1)).shape == (20, 10)
     assert torch.equal(split.x * 16, (split.x * 16).round())  # sixteenths are exact in float32
-    assert gnomon.data.sphere(2, 3).dtype == torch.float64
+    assert gnomon.data.sphere_points(2, 3).dtype == torch.float64

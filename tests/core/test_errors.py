@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from gnomon.core import errors
-from gnomon.core.errors import GnomonError, InputError, names_call, out_of_range
+from gnomon.core.errors import GnomonError, InputError, add_call_to_errors, out_of_range_error
 
 BUILTIN = {
     errors.InputError: ValueError,
@@ -55,9 +55,9 @@ def test_a_message_is_composed_of_the_fields(fields, message):
 
 
 def test_an_argument_out_of_range_is_one_sentence_with_fields():
-    error = out_of_range("steps", "a whole number", 2.5)
+    error = out_of_range_error("steps", "a whole number", 2.5)
     assert str(error) == "steps must be a whole number, but it is 2.5." and error.accepted == "a whole number"
-    assert len(str(out_of_range("steps", "a whole number", "1" * 1000))) < 150
+    assert len(str(out_of_range_error("steps", "a whole number", "1" * 1000))) < 150
 
 
 @pytest.mark.parametrize("kind", BUILTIN, ids=lambda kind: kind.__name__)
@@ -74,13 +74,13 @@ def test_what_was_reached_is_pickled():
     assert pickle.loads(pickle.dumps(errors.NotConvergedError("a", reached=0.5))).reached == 0.5
 
 
-@names_call
+@add_call_to_errors
 def inner(x, *, option=1, needed):
     """Refuse everything."""
     raise InputError(f"x is {x}")
 
 
-@names_call
+@add_call_to_errors
 def outer(model, data=None):
     """Call the function that refuses everything."""
     inner(model, needed=1)
@@ -89,22 +89,22 @@ def outer(model, data=None):
 class Solver:
     """A class with decorated methods."""
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, size, limit=3):
         if size < 0:
             raise InputError("size is negative")
 
-    @names_call
+    @add_call_to_errors
     def solve(self, kernel, y):
         """Refuse."""
         raise InputError("no")
 
-    @names_call("solver(...)(x)")
+    @add_call_to_errors("solver(...)(x)")
     def __call__(self, x):
         raise InputError("no")
 
     @classmethod
-    @names_call
+    @add_call_to_errors
     def read(cls, path):
         """Refuse."""
         raise InputError("no")
@@ -133,7 +133,7 @@ def test_the_outermost_public_call_is_named(go, call):
 
 
 def test_other_errors_pass_unchanged_and_functions_stay_what_they_are():
-    @names_call
+    @add_call_to_errors
     def divide(a, b=0):
         """Divide."""
         return a / b

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.core.machine import memory
-from gnomon.core.machine.memory import MatrixTile, format_bytes, free_bytes, tiles
+from gnomon.core.machine.memory import MatrixTile, format_bytes, free_bytes, matrix_tiles
 
 SIDE = st.integers(1, 60)
 PAIR_BYTES = st.integers(1, 64)
@@ -24,14 +24,14 @@ def count(n: int, m: int, cut: list[MatrixTile]) -> np.ndarray:
 
 @given(SIDE, SIDE, PAIR_BYTES, PAIRS)
 def test_tiles_cover_every_pair_once_under_the_budget(n, m, pair_bytes, pairs):
-    cut = list(tiles(n, m, pair_bytes=pair_bytes, budget=pair_bytes * pairs))
+    cut = list(matrix_tiles(n, m, pair_bytes=pair_bytes, budget=pair_bytes * pairs))
     assert (count(n, m, cut) == 1).all()
     assert all(tile.shape[0] * tile.shape[1] <= pairs for tile in cut)
 
 
 @given(SIDE, PAIR_BYTES, PAIRS)
 def test_symmetric_tiles_cover_the_lower_triangle_once(n, pair_bytes, pairs):
-    cut = list(tiles(n, n, pair_bytes=pair_bytes, budget=pair_bytes * pairs, symmetric=True))
+    cut = list(matrix_tiles(n, n, pair_bytes=pair_bytes, budget=pair_bytes * pairs, symmetric=True))
     table = count(n, n, cut)
     assert (table[np.tril_indices(n)] == 1).all()
     assert table.max() == 1
@@ -42,7 +42,7 @@ def test_symmetric_tiles_cover_the_lower_triangle_once(n, pair_bytes, pairs):
 @given(SIDE, PAIRS)
 def test_the_mirror_of_symmetric_tiles_fills_the_table(n, pairs):
     table = np.zeros((n, n))
-    for tile in tiles(n, n, pair_bytes=1, budget=pairs, symmetric=True):
+    for tile in matrix_tiles(n, n, pair_bytes=1, budget=pairs, symmetric=True):
         rows, cols = slice(tile.row, tile.row_end), slice(tile.col, tile.col_end)
         table[rows, cols] = table[cols, rows].T + 1 if tile.row != tile.col else 1
         table[cols, rows] = table[rows, cols].T
@@ -51,17 +51,17 @@ def test_the_mirror_of_symmetric_tiles_fills_the_table(n, pairs):
 
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_one_tile_where_the_table_fits(n, m):
-    assert list(tiles(n, m, pair_bytes=8, budget=8 * n * m)) == [MatrixTile(0, n, 0, m)]
+    assert list(matrix_tiles(n, m, pair_bytes=8, budget=8 * n * m)) == [MatrixTile(0, n, 0, m)]
 
 
 @given(st.integers(50, 400), st.integers(16, 2000))
 def test_tiles_are_few(n, pairs):
     # Rounding a side up to whole tiles at most doubles their number, on each of two sides.
-    assert len(list(tiles(n, n, pair_bytes=1, budget=pairs))) <= 4 * -(-n * n // pairs)
+    assert len(list(matrix_tiles(n, n, pair_bytes=1, budget=pairs))) <= 4 * -(-n * n // pairs)
 
 
 def test_a_pair_over_the_budget_still_gets_its_own_tile():
-    assert len(list(tiles(3, 4, pair_bytes=100, budget=1))) == 12
+    assert len(list(matrix_tiles(3, 4, pair_bytes=100, budget=1))) == 12
 
 
 def test_a_tile_is_frozen():

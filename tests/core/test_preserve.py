@@ -11,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812
 
 import gnomon
 from gnomon.core.errors import InputError
-from gnomon.core.modules.copies import copy_module, shared_parameters
+from gnomon.core.modules.copies import copy_module, names_of_shared_parameters
 from gnomon.core.modules.preserve import preserve
 
 
@@ -72,7 +72,7 @@ def test_a_copy_runs_its_own_layers(way: str) -> None:
     net, x = Through(way), torch.randn(2, 3)
     copy, before = copy_module(net), net(x)
     assert torch.equal(copy(x), before)
-    assert shared_parameters(copy, net, lambda: copy(x)) == ()
+    assert names_of_shared_parameters(copy, net, lambda: copy(x)) == ()
     copy(x).sum().backward()
     assert net.layer.weight.grad is None
     assert copy.layer.weight.grad is not None
@@ -95,14 +95,14 @@ def test_a_copy_of_a_copy_is_independent_as_well() -> None:
     net, x = Block(), torch.randn(2, 4)
     first = copy_module(net)
     second = copy_module(first)
-    assert shared_parameters(second, net, lambda: second(x)) == ()
-    assert shared_parameters(second, first, lambda: second(x)) == ()
+    assert names_of_shared_parameters(second, net, lambda: second(x)) == ()
+    assert names_of_shared_parameters(second, first, lambda: second(x)) == ()
 
 
 def test_a_layer_behind_a_global_name_is_noticed() -> None:
     net = Hidden()
     copy = copy_module(net)
-    assert shared_parameters(copy, net, lambda: copy(torch.zeros(1, 3))) == ("layer.weight", "layer.bias")
+    assert names_of_shared_parameters(copy, net, lambda: copy(torch.zeros(1, 3))) == ("layer.weight", "layer.bias")
     with pytest.raises(InputError, match=r"still uses 2 of its parameters, such as 'layer\.weight'"):
         gnomon.train(net, (torch.zeros(4, 3), torch.zeros(4, 3)), steps=1)
     with pytest.raises(InputError, match="still uses"):

@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.modules.kernels import use_differentiable_layers
-from gnomon.core.modules.pure import check_finite
+from gnomon.core.modules.pure import check_finite_outputs
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 5)])
@@ -30,5 +30,5 @@ def test_the_first_output_that_is_not_finite_is_named_and_all_are_counted():
     y = torch.zeros(5, 2)
     y[2, 1], y[4, 0], y[4, 1] = torch.inf, torch.nan, torch.nan
     with pytest.raises(NotFiniteError, match=r"example 12 is not finite \(2 such examples\)"):
-        check_finite(y, 10)
-    check_finite(torch.zeros(5, 2))
+        check_finite_outputs(y, 10)
+    check_finite_outputs(torch.zeros(5, 2))

@@ -52,10 +52,10 @@ def records():
     net = nn.Sequential(*(part for _ in range(30) for part in (nn.Linear(6, 6), nn.ReLU())), nn.Linear(6, 2))
     k = x.double() @ x.double().T + torch.eye(N)
     value = results.Value("name", 1.0, results.Interval(0.5, 1.5), meaning=TEXT)
-    content = report.Content(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
+    content = report.PageContent(TEXT, values=(value,) * 40, data={str(i): list(range(99)) for i in range(99)})
     section = report.Section("key", TEXT, TEXT, content)
     page = report.Page(TEXT, TEXT, (section,) * 20, {str(i): TEXT for i in range(50)})
-    signal = checks.signal(net, (x, y))
+    signal = checks.signal_propagation(net, (x, y))
     run = training.train(
         net, (x, y), test=(x, y), steps=40, record=1, outputs=True, watch={"k": lambda *_: torch.eye(N)}
     )
@@ -72,35 +72,35 @@ def records():
     line = results.Line("line", range(N), range(N))
     vocabulary = [
         results.Value("name", 1.0, results.Interval(0.5, 1.5, 0.95), "estimate", meaning=TEXT), results.Interval(0.0, 1.0),
-        results.Hypothesis(TEXT, True, TEXT), results.QuantityDefinition(TEXT, TEXT), results.Finding(results.Kind("kind", results.Level.NOTE, TEXT, TEXT)),
+        results.Hypothesis(TEXT, True, TEXT), results.QuantityDefinition(TEXT, TEXT), results.Finding(results.FindingKind("kind", results.Level.NOTE, TEXT, TEXT)),
         results.Axis(TEXT), line, results.Scatter("dots", range(N), range(N)), results.Bars("bars", ["a"] * N, range(N)),
         results.Band("band", range(N), range(N), range(N)), results.Histogram("counts", range(N + 1), range(N)),
         results.Image("picture", k), results.Reference("limit", 1.0), results.Plot(TEXT, (line,) * 9),
     ]  # fmt: skip
     claim = lab.Claim("id", TEXT, lab.Source("derived"), (lab.Premise(TEXT),), lab.equals(rounding=1), TEXT, parameters={"x": 1.0},
                       predicted=lambda x: x, observed=lambda x: x, control=lambda x: x + 1)  # fmt: skip
-    outcome = lab.run(claim)
+    outcome = lab.run_claim(claim)
     vocabulary += [claim, claim.source, claim.premises[0], outcome, outcome.judgment]
     return vocabulary + [
         gnomon.data.digits(300, 100), run, signal, signal.layers[0], examined, compared, ranking, ranking.candidates[0],
         signal.layers[0].forward, signal.layers[0].backward, run.curves, checks.mean_field(torch.tanh, weight_std=1.5),
         checks.activation_gain(nn.ReLU()), label_regularity(x, y),
-        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.modes(k, y), dynamics.equivalent_stopping_time(k, y, ridge=0.1),
-        dynamics.ensemble(k, k, y), dynamics.posterior(k, y),
+        dynamics.predict_from_kernel(k, y, test=k, y_test=y), dynamics.training_modes(k, y), dynamics.equivalent_stopping_time(k, y, ridge=0.1),
+        dynamics.kernel_ensemble(k, k, y), dynamics.gp_posterior(k, y),
         dynamics.GradientFlow(), training.SGD(0.1), training.Adam(),
         training.torch_optimizers.resolve_optimizer(torch.optim.AdamW, None),
         training.Squared(), training.CrossEntropy(), training.Logistic(), training.Exponential(), training.Hinge(),
         landscape.sharpness(net, (x, y), k=9), landscape.gradient_noise(net, (x, y)), EdgeOfStability(run.steps, run.loss, 2.0),
         top.top(3), spectral_density(top, steps=9), hutchinson(top, samples=9),
-        linalg.diagnose(k), linalg.cholesky(k), solve.Direct().solve(k, y, ridge=0.1), solve.choose_solver(N), solve.FitScores(k, 1.0),
+        linalg.diagnose_matrix(k), linalg.cholesky(k), solve.DirectSolver().solve(k, y, ridge=0.1), solve.choose_solver(N), solve.FitScores(k, 1.0),
         ridge_modes(k, x.double(), torch.ones(N).double()), StoreLayout(("k",), (N, N), "float64", 9, TEXT), DenseOperator(k),
         NTKRegressor(), NTKClassifier(), NNGPRegressor(), NNGPClassifier(),
-        solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.Direct(), solve.ConjugateGradient(), solve.Nystrom(N, centers=tuple(range(N))),
-        solve.Landmarks(3), solve.PivotedCholesky(3), solve.Tiles("k"), solve.Distributed(2),
+        solve.IndexedKernel(gnomon.limit(net).ntk, x), solve.DirectSolver(), solve.ConjugateGradient(), solve.NystromSolver(N, centers=tuple(range(N))),
+        solve.LandmarkPreconditioner(3), solve.PivotedCholeskyPreconditioner(3), solve.KernelTiles("k"), solve.DistributedSolver(2),
         gnomon.limit(net), gnomon.sampled_limit(net, draws=2), gnomon.limit(net)(x), gnomon.limit(net).cost(N),
-        *kernels.layers(gnomon.limit(net), x[:9])[:1], gnomon.Law(1.0), program, *program.steps[:2],
+        *kernels.limit_layers(gnomon.limit(net), x[:9])[:1], gnomon.InitializationLaw(1.0), program, *program.steps[:2],
         value, section, section.content, page, atlas.scope_coverage(), *list(atlas.catalog().values())[:1], ClaimTask("id"),
-        tangent.kernel_spectrum(k, y), tangent.kappa(net, (x, y), iterations=1), tangent.laziness(net, run.model, x),
+        tangent.kernel_spectrum(k, y), tangent.laziness_criterion(net, (x, y), iterations=1), tangent.laziness(net, run.model, x),
         gnomon.watch(net, (x, y)),
     ]  # fmt: skip
 

@@ -7,7 +7,7 @@ from torch import nn
 
 import gnomon
 from gnomon.core.inputs.images import AdaptedInputWarning
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 
 IDS = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 2], [2, 3, 5]]
 LABELS = [0, 1, 1, 0, 1]
@@ -57,7 +57,7 @@ TOKENS = {
 
 @pytest.mark.parametrize("make", [Imitation, real])
 def test_tokens_beside_their_text(make):
-    data = source(make(TOKENS), module=Tagger())
+    data = data_source(make(TOKENS), module=Tagger())
     batch = data.whole()
     assert set(batch.x) == {"input_ids", "attention_mask"} and batch.x["input_ids"].tolist() == IDS
     assert data.labels().tolist() == LABELS == batch.y.tolist() and len(data) == 5
@@ -67,7 +67,7 @@ def test_tokens_beside_their_text(make):
 @pytest.mark.parametrize("make", [Imitation, real])
 def test_a_single_column_of_numbers_is_the_input(make):
     rows = [[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]]
-    batch = source(make({"features": rows, "label": [0, 1, 1]}), module=nn.Linear(2, 2)).whole()
+    batch = data_source(make({"features": rows, "label": [0, 1, 1]}), module=nn.Linear(2, 2)).whole()
     assert batch.x.tolist() == rows and batch.y.tolist() == [0, 1, 1]
 
 
@@ -76,10 +76,10 @@ def test_pictures():
 
     gray = [Image.fromarray(np.full((4, 5), i, np.uint8)) for i in range(3)]
     with pytest.warns(AdaptedInputWarning, match=r"uint8 inputs were scaled to \[0, 1\]"):
-        batch = source(Imitation({"image": gray, "label": [0, 1, 1]}), module=nn.Conv2d(1, 2, 3)).whole()
+        batch = data_source(Imitation({"image": gray, "label": [0, 1, 1]}), module=nn.Conv2d(1, 2, 3)).whole()
     assert batch.x.shape == (3, 1, 4, 5) and batch.x[2].unique().tolist() == pytest.approx([2 / 255])
     color = [picture.convert("RGB") for picture in gray]
-    assert source(Imitation({"image": color, "label": [0, 1, 1]})).whole().x.shape == (3, 3, 4, 5)
+    assert data_source(Imitation({"image": color, "label": [0, 1, 1]})).whole().x.shape == (3, 3, 4, 5)
 
 
 def test_real_pictures_in_a_real_data_set():
@@ -89,7 +89,11 @@ def test_real_pictures_in_a_real_data_set():
     gray = [Image.fromarray(np.full((4, 5), 10 * i, np.uint8)) for i in range(3)]
     features = datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=["a", "b"])})
     data = datasets.Dataset.from_dict({"image": gray, "label": [0, 1, 1]}, features=features)
-    assert source(data).whole().x[:, 0, 0, 0].tolist() == [0, 10, 20] and source(data).labels().tolist() == [0, 1, 1]
+    assert data_source(data).whole().x[:, 0, 0, 0].tolist() == [0, 10, 20] and data_source(data).labels().tolist() == [
+        0,
+        1,
+        1,
+    ]
 
 
 def test_a_real_stream_of_rows_and_a_formatted_data_set():
@@ -100,7 +104,7 @@ def test_a_real_stream_of_rows_and_a_formatted_data_set():
         rows.with_format("numpy"),
         rows.shuffle(seed=0),
     ):
-        found = source(data, module=nn.Linear(2, 2))
+        found = data_source(data, module=nn.Linear(2, 2))
         assert len(found) == 600 and found.whole().x.sum() == 600 * 599 / 2 + 600
 
 
@@ -115,6 +119,6 @@ def test_a_network_is_examined_on_them(make):
 
 def test_what_cannot_be_read_is_told():
     with pytest.raises(gnomon.InputError, match="column 'ids' have different shapes.*padding"):
-        source(Imitation({"ids": [[1, 2], [3]], "label": [0, 1]})).whole()
+        data_source(Imitation({"ids": [[1, 2], [3]], "label": [0, 1]})).whole()
     with pytest.raises(gnomon.InputError, match="the columns text, label contain neither numbers"):
-        source(Imitation({"text": ["a", "b"], "label": [0, 1]})).whole()
+        data_source(Imitation({"text": ["a", "b"], "label": [0, 1]})).whole()

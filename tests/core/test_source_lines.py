@@ -107,11 +107,11 @@ def test_a_finding_about_a_layer_begins_with_its_line():
     from gnomon.core.results import Finding
     from gnomon.examination.run import _with_source_lines
     from gnomon.findings.network import ZERO_WEIGHTS
-    from gnomon.report import Content
+    from gnomon.report import PageContent
 
     examined = build_subject(Net, (torch.randn(30, 3), torch.arange(30) % 4), None, seed=0)
     finding = Finding(ZERO_WEIGHTS, "body.1", {"layer": "Linear"})
-    (located,) = _with_source_lines(Content("", (finding,)), examined).findings
+    (located,) = _with_source_lines(PageContent("", (finding,)), examined).findings
     assert located.message.startswith(f"{located.source}: All weights of 'body.1'")
     assert located.source.endswith(f"test_source_lines.py:{line_with('# the line of body.1')}")
     assert located.to_dict()["source"] == located.source

@@ -16,7 +16,7 @@ CALLS = {
     "limit": lambda net: gnomon.limit(net).ntk(X),
     "sampled_limit": lambda net: gnomon.sampled_limit(net, draws=2).ntk(X),
     "sharpness": lambda net: landscape.sharpness(net, (X, Y)).value,
-    "signal": lambda net: [layer.activation for layer in checks.signal(net, X).layers],
+    "signal": lambda net: [layer.activation for layer in checks.signal_propagation(net, X).layers],
     "predict": lambda net: gnomon.predict(net, (X, Y), times=[1.0]).loss,
     "laplace": lambda net: bayes.laplace(net, (X, Y)).log_evidence,
 }

@@ -10,11 +10,11 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 from gnomon.core import InputError
-from gnomon.data import js_divergence, mixture, moons, optimal_discriminator, ring
+from gnomon.data import gaussian_mixture, js_divergence, moons, optimal_discriminator, ring_of_gaussians
 
 COVARIANCES = [[[1.0, 0.3], [0.3, 0.5]], [[0.4, -0.1], [-0.1, 0.9]]]
 MEANS, WEIGHTS = [[-1.0, 0.5], [1.5, 0.0]], [0.3, 0.7]
-P = mixture(MEANS, covariances=COVARIANCES, weights=WEIGHTS)
+P = gaussian_mixture(MEANS, covariances=COVARIANCES, weights=WEIGHTS)
 X = torch.randn(7, 2, generator=torch.Generator().manual_seed(0)).double()
 
 
@@ -40,7 +40,7 @@ def test_the_score_is_the_gradient_and_the_posterior_bayes_rule():
 
 
 def test_the_denoised_mean_is_the_integral_over_the_posterior():
-    p, scale, std, x = mixture([[-1.0], [2.0]], std=0.5, weights=[1, 3]), 0.7, 0.6, 0.4
+    p, scale, std, x = gaussian_mixture([[-1.0], [2.0]], std=0.5, weights=[1, 3]), 0.7, 0.6, 0.4
 
     def joint(z):
         return (0.25 * norm.pdf(z, -1, 0.5) + 0.75 * norm.pdf(z, 2, 0.5)) * norm.pdf(x, scale * z, std)
@@ -57,14 +57,14 @@ def test_samples_have_the_moments_and_depend_on_the_seed():
 
 
 def test_the_js_divergence_is_that_of_scipys_quadrature_and_the_discriminator_bayes_rule():
-    p, q = mixture([[0.0]]), mixture([[1.0]], std=0.7)
+    p, q = gaussian_mixture([[0.0]]), gaussian_mixture([[1.0]], std=0.7)
 
     def integrand(x):
         a, b = norm.pdf(x), norm.pdf(x, 1, 0.7)
         return (a * np.log(2 * a / (a + b)) + b * np.log(2 * b / (a + b))) / 2
 
     assert js_divergence(p, q) == pytest.approx(quad(integrand, -12, 12)[0], rel=1e-9)
-    assert js_divergence(ring(4), ring(4)) == pytest.approx(0.0, abs=1e-12)
+    assert js_divergence(ring_of_gaussians(4), ring_of_gaussians(4)) == pytest.approx(0.0, abs=1e-12)
     x = torch.linspace(-2, 2, 5).double()[:, None]
     a, b = norm.pdf(x[:, 0]), norm.pdf(x[:, 0], 1, 0.7)
     assert_allclose(optimal_discriminator(p, q, x), a / (a + b), rtol=1e-12)
@@ -79,21 +79,21 @@ def test_moons_are_two_half_circles():
 
 def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="not positive definite"):
-        mixture([[0.0, 0.0]], covariances=[[1.0, 2.0], [2.0, 1.0]])
+        gaussian_mixture([[0.0, 0.0]], covariances=[[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(InputError, match="positive share"):
-        mixture([[0.0]], weights=[-1.0])
+        gaussian_mixture([[0.0]], weights=[-1.0])
     with pytest.raises(InputError, match="covariances have shape"):
-        mixture([[0.0]], covariances=[[1.0, 0.0], [0.0, 1.0]])
+        gaussian_mixture([[0.0]], covariances=[[1.0, 0.0], [0.0, 1.0]])
     with pytest.raises(InputError, match="points in 2 dimensions"):
         P.log_prob(torch.zeros(3))
     with pytest.raises(InputError, match="one or two dimensions"):
-        js_divergence(mixture([[0.0] * 3]), mixture([[0.0] * 3]))
+        js_divergence(gaussian_mixture([[0.0] * 3]), gaussian_mixture([[0.0] * 3]))
     with pytest.raises(InputError, match="a table"):
-        mixture([1.0, 2.0])
+        gaussian_mixture([1.0, 2.0])
 
 
 def test_the_js_divergence_of_narrow_and_wide_mixtures_is_an_integral_over_few_points(monkeypatch):
-    p, q = mixture([[-0.4], [1.1]], std=0.2, weights=[1, 3]), mixture([[0.3]], std=0.15)
+    p, q = gaussian_mixture([[-0.4], [1.1]], std=0.2, weights=[1, 3]), gaussian_mixture([[0.3]], std=0.15)
 
     def integrand(x):
         a, b = norm.pdf(x, -0.4, 0.2) / 4 + 3 * norm.pdf(x, 1.1, 0.2) / 4, norm.pdf(x, 0.3, 0.15)
@@ -102,12 +102,12 @@ def test_the_js_divergence_of_narrow_and_wide_mixtures_is_an_integral_over_few_p
     exact = quad(integrand, -2.0, 2.9, points=[-0.4, 0.3, 1.1], epsabs=1e-11, limit=200)[0]
     assert js_divergence(p, q, points=60) == pytest.approx(exact, rel=2e-6)  # nine deviations on both sides
     assert js_divergence(q, p) == pytest.approx(exact, rel=1e-9)
-    monkeypatch.setattr(sys.modules[mixture.__module__], "MAX_NUMBERS_PER_TILE", 50)
+    monkeypatch.setattr(sys.modules[gaussian_mixture.__module__], "MAX_NUMBERS_PER_TILE", 50)
     assert js_divergence(p, q) == pytest.approx(exact, rel=1e-9)  # the sum over many parts of the grid
 
 
 def test_the_js_divergence_in_the_plane_is_the_sum_over_a_grid_of_scipys_densities():
-    q = mixture([[0.3, -1.0]], covariances=[[0.3, 0.1], [0.1, 0.6]])
+    q = gaussian_mixture([[0.3, -1.0]], covariances=[[0.3, 0.1], [0.1, 0.6]])
     x, y = np.linspace(-9, 9, 301), np.linspace(-8, 8, 251)
     grid = np.stack(np.meshgrid(x, y, indexing="ij"), -1)
     a, b = scipys(grid), multivariate_normal([0.3, -1.0], [[0.3, 0.1], [0.1, 0.6]]).pdf(grid)
@@ -118,11 +118,11 @@ def test_the_js_divergence_in_the_plane_is_the_sum_over_a_grid_of_scipys_densiti
 
 
 def test_a_ring_has_its_means_on_the_circle_and_one_width():
-    p = ring(3, radius=1.5, std=0.4)
+    p = ring_of_gaussians(3, radius=1.5, std=0.4)
     assert_allclose(p.means, [[1.5, 0], [-0.75, 0.75 * 3**0.5], [-0.75, -0.75 * 3**0.5]], atol=1e-12)
     assert_allclose(p.covariances, np.broadcast_to(0.16 * np.eye(2), (3, 2, 2)))
     assert_allclose(p.weights, [1 / 3] * 3)
-    usual = ring()
+    usual = ring_of_gaussians()
     assert usual.means.shape == (8, 2) and usual.means[0].tolist() == [2.0, 0.0]
     assert_allclose(usual.covariances[0].diagonal(), [0.04] * 2)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from gnomon.core import InputError
-from gnomon.discovery import Library
+from gnomon.discovery import TermLibrary
 from gnomon.discovery.term import parse_equation_side, parse_term
 
 
@@ -10,17 +10,17 @@ def names(library, fields=("u",), space="x", **options):
 
 
 def test_the_dictionary_of_products_is_the_published_one():
-    found = set(names(Library(degree=2, order=2, products=True)))
+    found = set(names(TermLibrary(degree=2, order=2, products=True)))
     assert found == {"1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", "u*u_xx", "u_x*u_xx"}
 
 
 def test_several_fields_directions_and_the_users_own_terms():
-    found = names(Library(degree=1, order=1, extra=("u_x*v_y",), known={"V": [0.0]}), ("u", "v"), "xy")
+    found = names(TermLibrary(degree=1, order=1, extra=("u_x*v_y",), known={"V": [0.0]}), ("u", "v"), "xy")
     assert {"u*v_y", "v*u_x", "u_x*v_y", "V*u", "V"} <= set(found) and len(found) == len(set(found))
 
 
 def test_complex_fields_keep_one_factor_with_phase():
-    assert names(Library(degree=3, order=1), modulus=True) == [
+    assert names(TermLibrary(degree=3, order=1), modulus=True) == [
         "u",
         "u*|u|",
         "u*|u|^2",
@@ -39,9 +39,9 @@ def test_terms_and_equations_are_read_as_people_write_them():
 
 
 def test_defaults_reach_cubes_and_fourth_derivatives():
-    found = names(Library())
+    found = names(TermLibrary())
     assert len(found) == 4 * 5 and {"1", "u^3", "u_xxxx", "u^3*u_xxxx"} <= set(found)
-    assert names(Library(degree=0, order=0)) == ["1"] and names(Library(degree=2), space="") == [
+    assert names(TermLibrary(degree=0, order=0)) == ["1"] and names(TermLibrary(degree=2), space="") == [
         "1",
         "u",
         "u^2",
@@ -49,7 +49,7 @@ def test_defaults_reach_cubes_and_fourth_derivatives():
 
 
 def test_two_complex_fields_have_moduli_below_the_degree():
-    found = names(Library(degree=2, order=1), ("u", "v"), modulus=True)
+    found = names(TermLibrary(degree=2, order=1), ("u", "v"), modulus=True)
     plain = {"u", "v", "u*|u|", "u*|v|", "v*|u|", "v*|v|"}
     assert set(found) == plain | {"u_x", "v_x", "u_x*|u|", "u_x*|v|", "v_x*|u|", "v_x*|v|"}
 

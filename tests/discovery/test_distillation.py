@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.discovery import Library, TermSelection, distill, extrapolation_gap
-from gnomon.discovery.distillation import Distillation, ExtrapolationGap, _columns, _fields
+from gnomon.discovery import TermLibrary, TermSelection, distill_equation, extrapolation_gap
+from gnomon.discovery.distillation import DistilledEquation, ExtrapolationGap, _columns, _fields
 from gnomon.discovery.equation import Equation, Residuals
 
 
@@ -18,7 +18,9 @@ class Formula(nn.Module):
 
 def test_a_table_is_fitted_by_least_squares_and_fidelity_is_its_share_of_the_variance():
     x = torch.rand(150, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 0.5
-    found = distill(Formula(), Library(only=("x1*x2", "x2")), x, selection=TermSelection(draws=5, floor=1e-3))
+    found = distill_equation(
+        Formula(), TermLibrary(only=("x1*x2", "x2")), x, selection=TermSelection(draws=5, floor=1e-3)
+    )
     a = np.stack([x[:, 0] * x[:, 1], x[:, 1]], 1)
     y = Formula()(x)[:, 0].numpy()
     weights, *_ = np.linalg.lstsq(a, y, rcond=None)
@@ -46,13 +48,16 @@ def test_terms_below_three_percent_are_errors_of_the_network():
         def forward(self, x):
             return x[:, :1] + self.share * (x[:, 1:] - x[:, :1])
 
-    terms = [distill(Sum(s), Library(only=("x1", "x2")), x).equation.terms for s in (0.005, 0.2)]
+    terms = [distill_equation(Sum(s), TermLibrary(only=("x1", "x2")), x).equation.terms for s in (0.005, 0.2)]
     assert terms == [("x1",), ("x1", "x2")]
 
 
 def test_a_fidelity_above_95_percent_counts_as_the_law():
     law = Equation("network", ("u",), (1.0,), (0.0,), {}, (), Residuals(0.0, 0.0, "", 0.0))
-    assert "up to its errors" in Distillation(law, 0.951).verdict and "only in part" in Distillation(law, 0.949).verdict
+    assert (
+        "up to its errors" in DistilledEquation(law, 0.951).verdict
+        and "only in part" in DistilledEquation(law, 0.949).verdict
+    )
 
 
 def test_errors_inside_and_outside_are_relative_to_the_targets():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon.core import InputError
-from gnomon.discovery import FiniteDifferences
+from gnomon.discovery import FiniteDifferenceDerivative
 
 
 @pytest.mark.parametrize("accuracy", [1, 2, 3, 4, 5, 6])
@@ -17,9 +17,9 @@ def test_polynomials_below_the_number_of_points_are_differentiated_exactly(accur
     for n in (least, least + 3):
         x = 0.4 * np.arange(n)
         u = np.stack([curve(x), -2j * curve(x)])
-        found = FiniteDifferences(accuracy)(u, 0.4, order, axis=1)
+        found = FiniteDifferenceDerivative(accuracy)(u, 0.4, order, axis=1)
         exact = curve.deriv(order)(x)
         np.testing.assert_allclose(found, np.stack([exact, -2j * exact]), rtol=1e-6, atol=1e-6 * np.abs(exact).max())
     with pytest.raises(InputError, match=f"needs {least}"):
-        FiniteDifferences(accuracy)(u[:, : least - 1], 0.4, order, axis=1)
-    assert FiniteDifferences() == FiniteDifferences(4)
+        FiniteDifferenceDerivative(accuracy)(u[:, : least - 1], 0.4, order, axis=1)
+    assert FiniteDifferenceDerivative() == FiniteDifferenceDerivative(4)

@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from gnomon.core import InputError
-from gnomon.discovery import Library, LocalPolynomial, PointwiseForm, discover_implicit, discover_ode
+from gnomon.discovery import LocalPolynomialDerivative, PointwiseForm, TermLibrary, discover_implicit, discover_ode
 
 
 def lorenz(n=2000):
@@ -35,7 +35,7 @@ def test_an_implicit_law_of_enzymes():
 
 def test_names_must_fit():
     with pytest.raises(InputError, match="2 names and 1 variables"):
-        discover_ode(np.ones(40), 0.1, names=("a", "b"), library=Library(degree=1))
+        discover_ode(np.ones(40), 0.1, names=("a", "b"), library=TermLibrary(degree=1))
 
 
 def test_constraints_hold_exactly_and_help_under_noise():
@@ -43,7 +43,7 @@ def test_constraints_hold_exactly_and_help_under_noise():
     t = np.linspace(0, 12, 500)
     clean = np.stack([np.cos(2 * t), -np.sin(2 * t)], 1)
     noisy = clean + 0.2 * np.random.default_rng(0).standard_normal(clean.shape)
-    library = Library(degree=1)
+    library = TermLibrary(degree=1)
     free = discover_ode(noisy, t, names=("p", "q"), library=library)
     tied = discover_ode(noisy, t, names=("p", "q"), library=library, constraints=("p_t[q] + q_t[p] = 0",))
     a, b = (tied.equations[i].coefficient(term) for i, term in ((0, "q"), (1, "p")))
@@ -57,11 +57,11 @@ def test_constraints_are_those_of_a_constrained_least_squares_problem():
     draw = np.random.default_rng(0)
     t = np.linspace(0, 10, 400)
     x = np.stack([np.cos(2 * t) + 0.3 * np.cos(t), np.sin(1.9 * t)], 1) + 0.05 * draw.standard_normal((400, 2))
-    library, form = Library(only=("x", "y")), PointwiseForm(time=LocalPolynomial(8), rows=400)
+    library, form = TermLibrary(only=("x", "y")), PointwiseForm(time=LocalPolynomialDerivative(8), rows=400)
     found = discover_ode(x, t, names=("x", "y"), library=library, form=form, constraints=("x_t[y] = -0.5*y_t[x]",))
     edge = int(0.05 * 400)
     a = x[edge:-edge]
-    targets = [LocalPolynomial(8)(x[:, i], t[1], 1)[edge:-edge] for i in range(2)]
+    targets = [LocalPolynomialDerivative(8)(x[:, i], t[1], 1)[edge:-edge] for i in range(2)]
     size = [np.linalg.norm(y) for y in targets]
     chosen = [[("x", "y").index(term) for term in e.terms] for e in found.equations]
     blocks = [a[:, c] / s for c, s in zip(chosen, size, strict=True)]
@@ -85,7 +85,7 @@ def test_constraints_are_those_of_a_constrained_least_squares_problem():
 def test_constraints_that_cannot_be_read_are_refused(constraint, words):
     t = np.linspace(0, 6, 200)
     with pytest.raises(InputError, match=words):
-        discover_ode(np.stack([np.cos(t), np.sin(t)], 1), t, constraints=(constraint,), library=Library(degree=1))
+        discover_ode(np.stack([np.cos(t), np.sin(t)], 1), t, constraints=(constraint,), library=TermLibrary(degree=1))
 
 
 def test_variables_are_named_by_letters_up_to_three_and_by_numbers_above():
@@ -105,7 +105,7 @@ def test_an_implicit_law_is_fitted_away_from_the_ends():
     t = np.linspace(0, 4, 203)
     x = solve_ivp(lambda t, x: -x / (1 + x), (0, 4), [3.0], t_eval=t, rtol=1e-10, atol=1e-12).y[0]
     law = discover_implicit(x, t, degree=1)
-    slope = LocalPolynomial()(x, t[1], 1)
+    slope = LocalPolynomialDerivative()(x, t[1], 1)
     inner = slice(10, 193)
     columns = {"1": np.ones(183), "x": x[inner], "x_t": slope[inner], "x*x_t": (x * slope)[inner]}
     a = np.stack([columns[name] for name in law.terms], 1)

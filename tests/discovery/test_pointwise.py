@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.discovery import FiniteDifferences, PointwiseForm, Spectral
+from gnomon.discovery import FiniteDifferenceDerivative, PointwiseForm, SpectralDerivative
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import parse_term
 
@@ -13,10 +13,10 @@ DATA = GridData({"u": RNG.standard_normal((40, 61)), "v": RNG.standard_normal((4
 
 def test_columns_and_targets_are_derivatives_at_inner_points():
     terms = [parse_term(t) for t in ("u", "u*v_x^2", "u_xx", "u_xt", "1")]
-    form = PointwiseForm(space=Spectral(), time=FiniteDifferences(2))
+    form = PointwiseForm(space=SpectralDerivative(), time=FiniteDifferenceDerivative(2))
     systems = form.systems(DATA, terms, 2)
     u, v = DATA.fields["u"], DATA.fields["v"]
-    spectral, finite = Spectral(), FiniteDifferences(2)
+    spectral, finite = SpectralDerivative(), FiniteDifferenceDerivative(2)
     inner = (slice(2, 38), slice(3, 58))
     wanted = [u, u * spectral(v, 0.3, 1, 0) ** 2, spectral(u, 0.3, 2, 0), finite(spectral(u, 0.3, 1, 0), 0.7, 1, 1)]
     wanted.append(np.ones_like(u))
@@ -49,5 +49,7 @@ def test_rows_are_drawn_by_the_seed_from_the_inner_points():
 
 def test_short_axes_have_as_many_blocks_as_points():
     small = GridData({"u": RNG.standard_normal((6, 9))}, {"x": 1.0, "t": 1.0})
-    system = PointwiseForm(FiniteDifferences(2), FiniteDifferences(2)).systems(small, [parse_term("u")], 1)["u"]
+    system = PointwiseForm(FiniteDifferenceDerivative(2), FiniteDifferenceDerivative(2)).systems(
+        small, [parse_term("u")], 1
+    )["u"]
     assert system.independent == 6 * 8 and len(system.target) == pytest.approx(54)

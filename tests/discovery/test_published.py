@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from gnomon.discovery import Library, discover
+from gnomon.discovery import TermLibrary, discover
 
 LAWS = {
     "kdv": ({"u*u_x": -6, "u_xxx": -1}, 0.01, 0.07),
@@ -29,7 +29,7 @@ def check(shared, name, noise):
     draw = np.random.default_rng(0)
     added = draw.standard_normal(u.shape) + (1j * draw.standard_normal(u.shape) if np.iscomplexobj(u) else 0)
     u = u + noise * u.real.std() * added
-    found = discover(u, x, t, library=Library(known={"V": x**2 / 2} if name == "harmonic_osc" else {}))
+    found = discover(u, x, t, library=TermLibrary(known={"V": x**2 / 2} if name == "harmonic_osc" else {}))
     assert set(found.terms) == set(law)
     error = np.mean([abs(found.equations[0].coefficient(term) - c) / abs(c) for term, c in law.items()])
     return error < (noisy if noise else clean)

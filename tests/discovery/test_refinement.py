@@ -1,10 +1,10 @@
 import numpy as np
 
-from gnomon.discovery import Library, TermSelection, WeakForm, discover
+from gnomon.discovery import TermLibrary, TermSelection, WeakForm, discover
 
 X, T = np.linspace(0, 2 * np.pi, 128, endpoint=False), np.linspace(0, 1, 100)
 U = sum(np.exp(-0.1 * k * k * T) * np.sin(k * X[:, None] + k) for k in (1, 2, 3, 5))
-SMALL = Library(degree=2, order=2)
+SMALL = TermLibrary(degree=2, order=2)
 
 
 def error(u, form=None, selection=None):

@@ -1,8 +1,8 @@
 import numpy as np
 from scipy.linalg import lstsq
 
-from gnomon.discovery import TermSelection, bic_path
-from gnomon.discovery.elimination import elimination_order
+from gnomon.discovery import TermSelection, best_terms_by_count
+from gnomon.discovery.elimination import term_elimination_order
 from gnomon.discovery.regression import RegressionMoments, choice, thresholded_ridge
 from tests.oracles.subsets import best_subset
 
@@ -16,7 +16,7 @@ def problem(noise=0.1, seed=0, correlated=0.5):
 
 def test_the_path_meets_the_best_subset_of_every_size_near_the_truth():
     columns, target = problem()
-    path = {len(c.support): c for c in bic_path(columns, target)}
+    path = {len(c.support): c for c in best_terms_by_count(columns, target)}
     for size in (2, 3, 4):
         assert path[size].support == best_subset(columns, target, size)
     inner = lstsq(columns[:, [1, 4, 6]], target)[0]
@@ -27,7 +27,7 @@ def test_the_path_meets_the_best_subset_of_every_size_near_the_truth():
 def test_the_criterion_is_smallest_at_the_truth_in_nine_of_ten_draws():
     right = 0
     for seed in range(20):
-        best = min(bic_path(*problem(seed=seed)), key=lambda c: c.criterion)
+        best = min(best_terms_by_count(*problem(seed=seed)), key=lambda c: c.criterion)
         right += best.support == (1, 4, 6)
     assert right >= 18
 
@@ -55,7 +55,7 @@ def test_elimination_drops_the_term_that_costs_least_of_every_regression():
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     target = draw.standard_normal((2, 60)) + rows @ np.arange(6.0)
     gram, cross = rows.conj().swapaxes(1, 2) @ rows, (rows.conj().swapaxes(1, 2) @ target[:, :, None])[:, :, 0]
-    order, cost = elimination_order(gram, cross)
+    order, cost = term_elimination_order(gram, cross)
 
     def left(i, chosen):
         found = lstsq(rows[i][:, chosen], target[i])[0] if chosen else np.zeros(0)
@@ -153,9 +153,9 @@ def test_thresholding_with_ridge_drops_terms_round_by_round():
 
 def test_the_path_has_the_best_candidate_of_every_size_down_to_none():
     columns, target = problem()
-    found = bic_path(columns, target)
+    found = best_terms_by_count(columns, target)
     assert [len(c.support) for c in found] == list(range(8, -1, -1))
-    alone = bic_path(columns, target, TermSelection(thresholds=1))
+    alone = best_terms_by_count(columns, target, TermSelection(thresholds=1))
     assert all(a.criterion <= b.criterion + 1e-12 for a, b in zip(found, alone, strict=True))
 
 
@@ -167,11 +167,11 @@ def test_the_path_has_the_best_of_elimination_and_of_thresholds():
         columns = rng.standard_normal((10, 8)) + 0.0 * rng.standard_normal((10, 1))
         target = columns[:, :3] @ rng.standard_normal(3) + rng.standard_normal(10)
         moments, selection = RegressionMoments.of(columns, target, 10.0), TermSelection()
-        gone = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
+        gone = term_elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
         supports = {tuple(sorted(gone[k:])) for k in range(9)}
         alone = {len(s): moments.candidate(s, selection.floor).criterion for s in supports}
         supports |= {thresholded_ridge(moments, float(t), 1e-6) for t in np.logspace(-4, 0, 24)}
-        for found in bic_path(columns, target):
+        for found in best_terms_by_count(columns, target):
             sizes = [moments.candidate(s, 2e-3).criterion for s in supports if len(s) == len(found.support)]
             assert np.isclose(found.criterion, min(sizes), rtol=1e-12)
             better += found.criterion < alone[len(found.support)] - 1e-6

@@ -5,7 +5,14 @@ from torch import nn
 
 from gnomon.core import InputError
 from gnomon.data import fields
-from gnomon.discovery import Library, Spectral, distill, extrapolation_gap, model_residual, pde_residual
+from gnomon.discovery import (
+    SpectralDerivative,
+    TermLibrary,
+    distill_equation,
+    extrapolation_gap,
+    network_pde_residual,
+    pde_residual,
+)
 
 
 def test_the_taylor_green_vortex_solves_navier_stokes():
@@ -17,8 +24,10 @@ def test_the_taylor_green_vortex_solves_navier_stokes():
     flow["p"] = -(np.cos(2 * a) + np.cos(2 * b)) * c**2 / 4
     h = (x[1], x[1])
     for equation in ("u_x + v_y = 0", "u_t + u*u_x + v*u_y = -p_x + 0.1*u_xx + 0.1*u_yy"):
-        assert pde_residual(flow, h, t, equation, space=Spectral()).relative < 1e-10
-    assert pde_residual(flow, h, t, "u_t + u*u_x + v*u_y = 0.1*u_xx + 0.1*u_yy", space=Spectral()).relative > 0.1
+        assert pde_residual(flow, h, t, equation, space=SpectralDerivative()).relative < 1e-10
+    assert (
+        pde_residual(flow, h, t, "u_t + u*u_x + v*u_y = 0.1*u_xx + 0.1*u_yy", space=SpectralDerivative()).relative > 0.1
+    )
 
 
 def test_residuals_of_simulated_fields_and_of_a_wrong_law():
@@ -35,12 +44,12 @@ class Heat(nn.Module):
 
 def test_the_residual_of_a_network_by_autograd():
     points = torch.rand(20, 2, dtype=torch.float64)
-    assert model_residual(Heat(), points, "u_t = 0.5*u_xx").relative < 1e-12
-    assert model_residual(Heat(), points, "u_t = u_xx").relative > 0.3
+    assert network_pde_residual(Heat(), points, "u_t = 0.5*u_xx").relative < 1e-12
+    assert network_pde_residual(Heat(), points, "u_t = u_xx").relative > 0.3
     with pytest.raises(InputError, match="do not have a column for each letter"):
-        model_residual(Heat(), points, "u_t = u_xx", letters="xyt")
+        network_pde_residual(Heat(), points, "u_t = u_xx", letters="xyt")
     with pytest.raises(InputError, match="'q' is not known"):
-        model_residual(Heat(), points, "u_t = q")
+        network_pde_residual(Heat(), points, "u_t = q")
 
 
 def test_a_trained_layer_is_distilled_into_advection_and_diffusion():
@@ -63,7 +72,7 @@ def test_a_trained_layer_is_distilled_into_advection_and_diffusion():
 
     optimizer.step(closure)
     before = layer.weight.detach().clone()
-    found = distill(layer, Library(degree=2, order=3), waves[:, None], dx=h)
+    found = distill_equation(layer, TermLibrary(degree=2, order=3), waves[:, None], dx=h)
     assert set(found.equation.terms) == {"u_x", "u_xx"} and found.fidelity > 0.98
     assert abs(found.equation.coefficient("u_x") + 0.7) < 0.035 and abs(found.equation.coefficient("u_xx") - 0.2) < 0.01
     assert torch.equal(layer.weight, before) and "explains" in found.verdict
@@ -86,7 +95,7 @@ class TwoFields(nn.Module):
 def test_residuals_of_several_fields_columns_and_powers_are_the_sum_of_their_terms():
     z = torch.rand(15, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.5
     text = "u_t - 2*v_yy*u^2 + 0.5*x*v_t = 3*u_xxy*v - u_xx^2 + 1"
-    found = model_residual(TwoFields(), z, text, letters="xyt", fields="uv")
+    found = network_pde_residual(TwoFields(), z, text, letters="xyt", fields="uv")
     x, y, t = z.numpy().T
     u, v = x**2 * y * t, np.exp(x - 2 * t) + y**3
     parts = [
@@ -102,7 +111,7 @@ def test_a_derivative_that_does_not_exist_is_zero():
             return 2 * z[:, :1] + 1
 
     z = torch.rand(6, 2, dtype=torch.float64)
-    found = model_residual(Flat(), z, "u_x + u_tt + u_xx = 2")
+    found = network_pde_residual(Flat(), z, "u_x + u_tt + u_xx = 2")
     np.testing.assert_allclose(found.values, 0.0, atol=1e-12)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gnomon.discovery import LocalPolynomial, Spectral
+from gnomon.discovery import LocalPolynomialDerivative, SpectralDerivative
 from gnomon.discovery.derivatives import best_derivative_rule
 from gnomon.discovery.derivatives.polynomial import cross_validation_errors
 
@@ -20,8 +20,8 @@ def expected_rule(lines):
     best = min(errors, key=errors.get)
     local = cross_validation_errors(lines)
     if local and min(local.values()) <= errors[best]:
-        return LocalPolynomial(*min(local, key=local.get))
-    return Spectral((best + 0.5) / (n / 2))
+        return LocalPolynomialDerivative(*min(local, key=local.get))
+    return SpectralDerivative((best + 0.5) / (n / 2))
 
 
 @pytest.mark.parametrize("n", [16, 48, 49, 72])
@@ -35,7 +35,7 @@ def test_the_rule_is_the_one_with_the_smallest_error(n, noise, periodic):
     u = u + noise * rng.standard_normal(u.shape) + (0.0 if periodic else 3.0 * x)
     found, expected = best_derivative_rule(u, 1), expected_rule(u)
     assert type(found) is type(expected)
-    if isinstance(found, Spectral):
+    if isinstance(found, SpectralDerivative):
         assert found.keep == pytest.approx(expected.keep)
     else:
         assert found == expected

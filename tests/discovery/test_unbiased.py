@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gnomon.discovery import Library, discover
+from gnomon.discovery import TermLibrary, discover
 from gnomon.discovery.forms.unbiased import noise_variance, unbiased_modulus_power, unbiased_power
 
 
@@ -52,7 +52,7 @@ def test_a_cube_of_noisy_data_brings_no_term_of_its_own(monkeypatch):
     apart = []
     for measured in (noise_variance, lambda u: 0.0):
         monkeypatch.setattr("gnomon.discovery.forms.weak.noise_variance", measured)
-        (found,) = discover(noisy, x[1], 2 * h, library=Library(degree=3, order=2)).equations
+        (found,) = discover(noisy, x[1], 2 * h, library=TermLibrary(degree=3, order=2)).equations
         assert set(found.terms) == {"u", "u^3", "u_xx"}
         apart.append(found.coefficient("u") + found.coefficient("u^3"))
     assert added > 0.045 and abs(apart[0]) < added / 4 and abs(apart[1] - added) < added / 4

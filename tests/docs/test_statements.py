@@ -35,7 +35,7 @@ TAKE = {
     "watch": lambda d: gnomon.watch(net(), data=d),
     "ntk": lambda d: gnomon.ntk(net(), d),
     "landscape.sharpness": lambda d: landscape.sharpness(net(), d, iterations=3),
-    "checks.signal": lambda d: checks.signal(net(), d),
+    "checks.signal_propagation": lambda d: checks.signal_propagation(net(), d),
     "bounds.generalization_bounds": lambda d: bounds.generalization_bounds(net(), d),
     "checks.suspect_labels": lambda d: checks.suspect_labels(d),
     "symmetry.equivariance": lambda d: symmetry.equivariance(net(), d, symmetry.action({"negative": lambda x: -x})),
@@ -44,7 +44,7 @@ REFUSE = {
     "limit(net).ntk": lambda d: gnomon.limit(net()).ntk(d),
     "sampled_limit": lambda d: gnomon.sampled_limit(net(), draws=2)(d),
     "graphs.oversmoothing": lambda d: graphs.oversmoothing(net(), d, torch.eye(3)),
-    "graphs.influence": lambda d: graphs.influence(net(), d, torch.eye(3)),
+    "graphs.node_influence": lambda d: graphs.node_influence(net(), d, torch.eye(3)),
     "discover": lambda d: gnomon.discover(d, 0.1, 0.1),
     "generative.mmd_test": lambda d: generative.mmd_test(d, d),
 }
@@ -115,4 +115,4 @@ def test_softmax_attention_of_any_kind_has_maps_and_linear_attention_is_refused_
     with pytest.raises(gnomon.InputError, match="no softmax of queries and keys"):
         sequences.attention_maps(LinearAttention(), x)
     for network in (Attention(), SoftmaxAttention(), LinearAttention()):
-        sequences.memory(network, x)
+        sequences.memory_length(network, x)

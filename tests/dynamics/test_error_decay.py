@@ -9,7 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError
-from gnomon.dynamics import GradientFlow, error_decay, modes
+from gnomon.dynamics import GradientFlow, error_decay, training_modes
 from gnomon.training import SGD, Adam
 from tests.oracles.ball import rolled
 
@@ -96,5 +96,5 @@ def test_rules_that_are_no_descent_along_the_gradient_are_refused(optimizer, mes
 
 
 def test_weight_decay_is_refused_in_the_name_of_the_call():
-    with pytest.raises(InputError, match=r"modes\(ntk, y\): the optimizer is SGD.*without decay"):
-        modes(torch.eye(2), torch.ones(2), optimizer=SGD(0.1, decay=0.1))
+    with pytest.raises(InputError, match=r"training_modes\(ntk, y\): the optimizer is SGD.*without decay"):
+        training_modes(torch.eye(2), torch.ones(2), optimizer=SGD(0.1, decay=0.1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.data import sphere
+from gnomon.data import sphere_points
 from gnomon.dynamics import CrossEntropy, Squared, predict_from_kernel
 from gnomon.training import SGD
 
@@ -43,7 +43,7 @@ class Network:
 
 
 def deviation(width, seed, classes):
-    x, x_test = sphere(6, 3, seed=1), sphere(4, 3, seed=2)
+    x, x_test = sphere_points(6, 3, seed=1), sphere_points(4, 3, seed=2)
     rate, count = 0.5, 40
     if classes:
         y = torch.tensor([0, 1, 0, 1, 1, 0])

@@ -12,8 +12,8 @@ from gnomon.dynamics import (
     GradientFlow,
     Squared,
     equivalent_stopping_time,
-    modes,
     predict_from_kernel,
+    training_modes,
 )
 from gnomon.dynamics.error_decay import error_decay
 from gnomon.training import SGD
@@ -99,7 +99,7 @@ def test_losses_and_accuracies_at_test_points_compare_outputs_with_targets():
 @pytest.mark.parametrize(("share", "count"), [(0.009, 0), (0.011, 1), (0.11, 1)])
 def test_an_error_without_a_rate_is_noted_from_one_percent_on(share, count):
     y = torch.tensor([1 - share, share]).double().sqrt()
-    found = modes(torch.diag(torch.tensor([1.0, 0.0])).double(), y).findings
+    found = training_modes(torch.diag(torch.tensor([1.0, 0.0])).double(), y).findings
     assert [finding.evidence[0].value for finding in found] == [pytest.approx(share)] * count
 
 
@@ -107,12 +107,12 @@ def test_an_error_of_more_than_a_tenth_is_another_row():
     rows = []
     for share in (0.011, 0.09, 0.11, 0.5):
         y = torch.tensor([1 - share, share]).double().sqrt()
-        rows.append(modes(torch.diag(torch.tensor([1.0, 0.0])).double(), y).findings[0].row)
+        rows.append(training_modes(torch.diag(torch.tensor([1.0, 0.0])).double(), y).findings[0].row)
     assert rows[0] == rows[1] != rows[2] == rows[3]
 
 
 def test_a_mode_needs_the_logarithm_of_a_hundred_by_default():
-    found = modes(torch.diag(torch.tensor([8.0, 2.0])), torch.ones(2))
+    found = training_modes(torch.diag(torch.tensor([8.0, 2.0])), torch.ones(2))
     assert found.time().tolist() == pytest.approx([log(100) / 4, log(100)])
     assert found.time(0.5).tolist() == pytest.approx([log(2) / 4, log(2)])
 
@@ -141,7 +141,7 @@ def test_stopping_differs_most_in_its_worst_mode():
 
 def test_kernels_that_are_not_square_are_refused():
     with pytest.raises(InputError):
-        modes(torch.ones(2, 3), torch.ones(2))
+        training_modes(torch.ones(2, 3), torch.ones(2))
 
 
 def test_a_mode_that_descent_leaves_larger_than_the_ridge_counts_by_its_size():

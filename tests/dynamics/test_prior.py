@@ -6,7 +6,7 @@ import torch
 from gnomon.core import InputError
 from gnomon.dynamics.prior import positive
 
-CALL = "ensemble(ntk, nngp, y)"
+CALL = "kernel_ensemble(ntk, nngp, y)"
 ROOT = torch.finfo(torch.float64).eps ** 0.5
 
 

@@ -8,9 +8,9 @@ import torch
 
 from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators.problem import KernelRegression, NetworkKernel, TableRows
-from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom
+from gnomon.linalg.solve import ConjugateGradient, DirectSolver, NystromSolver
 from gnomon.models import mlp
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from tests.oracles import arccosine
 
 CLOSE = dict(rtol=1e-8, atol=1e-8)  # ridges of 1e-3 and more: condition numbers under 1e5, kernels to 1e-13
@@ -115,8 +115,8 @@ def test_the_posterior_of_the_nngp_with_its_amplitude(table):
 
 
 @pytest.mark.parametrize("solver, name", [
-    (Direct(), "Direct"), (Direct(memory=30 * 30 * 8), "Direct"), (ConjugateGradient(tolerance=1e-11), "ConjugateGradient"),
-    (Nystrom(30), "Nystrom"),
+    (DirectSolver(), "Direct"), (DirectSolver(memory=30 * 30 * 8), "Direct"), (ConjugateGradient(tolerance=1e-11), "ConjugateGradient"),
+    (NystromSolver(30), "Nystrom"),
 ])  # fmt: skip
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_solver_finds_the_same_function(table, solver, name, weighted):
@@ -131,12 +131,12 @@ def test_every_solver_finds_the_same_function(table, solver, name, weighted):
 @pytest.mark.parametrize(("memory", "whole"), [(10_800, True), (10_799, False)])
 def test_the_kernel_is_held_whole_if_three_copies_fit_in_twice_the_memory(table, memory, whole, monkeypatch):
     """Three copies of 30 x 30 numbers of 8 bytes are 21,600 bytes."""
-    given, solve = [], Direct.solve
-    monkeypatch.setattr(Direct, "solve", lambda self, k, *a, **b: given.append(k) or solve(self, k, *a, **b))
+    given, solve = [], DirectSolver.solve
+    monkeypatch.setattr(DirectSolver, "solve", lambda self, k, *a, **b: given.append(k) or solve(self, k, *a, **b))
     x, y = (torch.from_numpy(part) for part in table[:2])
-    kernel = NetworkKernel(mlp(4, width=1, depth=1), Law(1.0), "nngp")
+    kernel = NetworkKernel(mlp(4, width=1, depth=1), InitializationLaw(1.0), "nngp")
     problem = KernelRegression(kernel, TableRows(x, y, torch.ones(30).double()), math.inf)
-    problem.solve(1e-2, solver=Direct(memory=memory))
+    problem.solve(1e-2, solver=DirectSolver(memory=memory))
     assert [isinstance(kernel, torch.Tensor) for kernel in given] == [whole]
 
 
@@ -144,7 +144,7 @@ def test_few_centers_keep_few_points(table):
     """f = K_zm (K_mn K_nm + r K_mm)^{-1} K_mn y, and the spread of networks that were trained on the centers alone."""
     X, y, Z = table
     chosen = (3, 8, 11, 20, 29)
-    found = NTKRegressor(depth=2, ridge=1e-2, solver=Nystrom(5, centers=chosen)).fit(X, y)
+    found = NTKRegressor(depth=2, ridge=1e-2, solver=NystromSolver(5, centers=chosen)).fit(X, y)
     (gram, cross, _), (prior, between, own) = oracle(X, Z, "ntk", depth=2)
     at = list(chosen)
     inner, outer, noise = gram[np.ix_(at, at)], gram[at], 1e-2 * np.diag(gram).mean()

@@ -17,7 +17,7 @@ import gnomon
 from gnomon.estimators import KernelTransformer, NNGPClassifier, NNGPRegressor, NTKClassifier, NTKRegressor
 from gnomon.estimators.problem import WeightedKernel
 from gnomon.estimators.table import TableRows
-from gnomon.linalg.solve import Nystrom
+from gnomon.linalg.solve import NystromSolver
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def scale(X):
 
 
 @pytest.mark.parametrize("model", [
-    NTKRegressor(solver=Nystrom(10)), NNGPRegressor(), NTKClassifier(t=3.0), NNGPClassifier(activation=nn.LeakyReLU), KernelTransformer(5),
+    NTKRegressor(solver=NystromSolver(10)), NNGPRegressor(), NTKClassifier(t=3.0), NNGPClassifier(activation=nn.LeakyReLU), KernelTransformer(5),
     NTKRegressor(network=nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))),
 ])  # fmt: skip
 def test_clones_and_pickles(model, table):

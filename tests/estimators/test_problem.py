@@ -8,7 +8,7 @@ from gnomon.estimators import NNGPClassifier, NNGPRegressor, NTKClassifier, NTKR
 from gnomon.estimators import problem as module
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
-from gnomon.linalg.solve import ConjugateGradient, Nystrom
+from gnomon.linalg.solve import ConjugateGradient, NystromSolver
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def table(n):
 
 @pytest.mark.parametrize("model", [
     NTKClassifier(depth=2), NTKClassifier(depth=2, ridge=0.1), NTKClassifier(depth=2, t=3.0), NTKClassifier(depth=2, select=3),
-    NTKClassifier(depth=2, solver=ConjugateGradient()), NTKClassifier(depth=2, solver=Nystrom(10)), NNGPClassifier(depth=2),
+    NTKClassifier(depth=2, solver=ConjugateGradient()), NTKClassifier(depth=2, solver=NystromSolver(10)), NNGPClassifier(depth=2),
     NTKRegressor(depth=2, ridge=0.1), NTKRegressor(depth=2, t=3.0), NNGPRegressor(depth=2), NNGPRegressor(depth=2, ridge=0.1),
 ])  # fmt: skip
 def test_one_network_is_evaluated_once(model, entries):

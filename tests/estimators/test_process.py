@@ -14,7 +14,7 @@ from gnomon import limit
 from gnomon.core import InputError, MissingExtraError
 from gnomon.estimators import NetworkGPKernel, gpytorch_kernel
 from gnomon.models import mlp
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 X = np.random.default_rng(0).standard_normal((12, 3))
 Y = np.sin(X[:, 0]) + 0.3 * np.random.default_rng(1).standard_normal(12)
@@ -23,7 +23,7 @@ Y = np.sin(X[:, 0]) + 0.3 * np.random.default_rng(1).standard_normal(12)
 @pytest.mark.parametrize("kind", ["nngp", "ntk"])
 def test_the_kernel_is_the_limit_of_the_network(kind):
     kernel = NetworkGPKernel(kind, depth=2, weight_std=1.3, bias_std=0.2)
-    exact = limit(mlp(3, width=1, depth=2), init=Law(1.3, 0.2), parametrization="ntk")
+    exact = limit(mlp(3, width=1, depth=2), init=InitializationLaw(1.3, 0.2), parametrization="ntk")
     right = getattr(exact, kind)(torch.as_tensor(X)).numpy()
     assert_allclose(kernel(X), right, rtol=1e-12)
     assert_allclose(kernel.diag(X), right.diagonal(), rtol=1e-9)

@@ -9,14 +9,14 @@ from torch import nn
 from gnomon.core.results import Curves
 from gnomon.examination import advice
 from gnomon.examination.good_results import avoided_error, results_are_good
-from gnomon.training import SGD, Adam, Run
+from gnomon.training import SGD, Adam, TrainingRun
 from gnomon.training.torch_optimizers import resolve_optimizer
 
 
 def made_run(losses, steps, *, epochs, optimizer=None):
     """A run with these losses at these steps."""
     curves = Curves(torch.tensor(steps).double(), torch.tensor(losses).double(), "loss")
-    return Run(nn.Linear(1, 1), torch.tensor(steps), curves, {}, optimizer or Adam(), "finished", 1.0, epochs)
+    return TrainingRun(nn.Linear(1, 1), torch.tensor(steps), curves, {}, optimizer or Adam(), "finished", 1.0, epochs)
 
 
 def length(losses, steps, *, epochs=1.0, examples=100):

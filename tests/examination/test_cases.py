@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.checks import signal, suspect_labels
+from gnomon.checks import signal_propagation, suspect_labels
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.normalization import normalization_findings
 from gnomon.checks.run.outcome import AccuracyOutcome, outcome_findings
@@ -108,7 +108,7 @@ def backbone(*, frozen):
 
 def test_dead_units_behind_frozen_layers_are_a_warning():
     for frozen in (False, True):
-        dead = next(f for f in signal(backbone(frozen=frozen), X).findings if f.kind == "dead-units")
+        dead = next(f for f in signal_propagation(backbone(frozen=frozen), X).findings if f.kind == "dead-units")
         assert (dead.level is Level.PROBLEM) is not frozen and ("frozen" in dead.message) is frozen
 
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.core.results import Finding, Interval
 from gnomon.examination.advice import advice_for_underfit
-from gnomon.examination.fixes.tried import Fixes, TriedFix, advice_after_trials
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes, advice_after_trials
 from gnomon.examination.signal_causes import find_signal_cause
 from gnomon.findings import network, training
 from gnomon.training import SGD, Adam, train
@@ -68,10 +68,10 @@ def tried(words, low, high):
 def test_the_proven_fix_is_the_advice_and_useless_ones_are_said_to_be():
     finding = Finding(training.NOT_LEARNING, "", {"train": 0.1, "guess": 0.1, "simple": 0.9, "advice": "Look around."})
     good, useless = tried("lr=0.1", 0.5, 0.6), tried("Adam", -0.1, 0.1)
-    assert advice_after_trials(finding, Fixes((useless, good)), several=True) == "Train with lr=0.1."
-    assert advice_after_trials(finding, Fixes((good,)), several=False) == "Look around."
+    assert advice_after_trials(finding, TriedFixes((useless, good)), several=True) == "Train with lr=0.1."
+    assert advice_after_trials(finding, TriedFixes((good,)), several=False) == "Look around."
     assert (
-        advice_after_trials(finding, Fixes((useless,)), several=True)
+        advice_after_trials(finding, TriedFixes((useless,)), several=True)
         == "Look around. Tried without a clear gain: Adam."
     )
-    assert advice_after_trials(finding, Fixes(()), several=True) == "Look around."
+    assert advice_after_trials(finding, TriedFixes(()), several=True) == "Look around."

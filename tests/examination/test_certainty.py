@@ -7,14 +7,14 @@ from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Interval, Value
 from gnomon.examination import STEPS, examine
 from gnomon.examination.certainty import certainty_text
-from gnomon.report import Content, Section, page_html
+from gnomon.report import PageContent, Section, page_html
 
 HELD_OUT = Value("held-out examples", 80, id="held-out-examples")
 STEPS_TAKEN = Value("steps taken", 2000, id="steps-taken")
 
 
 def section(*values, state="answered", factor=1.0):
-    return Section("a", "A", "?", Content("Yes.", values=values), state, time_factor=factor)
+    return Section("a", "A", "?", PageContent("Yes.", values=values), state, time_factor=factor)
 
 
 def test_a_score_is_stated_with_its_interval_its_examples_and_the_seed():

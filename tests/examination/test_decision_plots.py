@@ -18,7 +18,7 @@ from gnomon.examination.decision_plots import (
     prediction_plots,
     two_class_plots,
 )
-from gnomon.examination.positions import decide_at_positions
+from gnomon.examination.positions import predictions_at_positions
 from gnomon.examination.steps.importance import ColumnImportance
 from gnomon.examination.steps.match import TheoryMatch
 from gnomon.report.plot_selection import shows_something
@@ -74,7 +74,7 @@ def test_errors_are_predicted_minus_true():
 
 def test_perplexity_by_position_ignores_what_is_ignored():
     logits = torch.tensor([[[0.0, log(3)], [0.0, 0.0]], [[0.0, 0.0], [0.0, log(7)]]])
-    found = decide_at_positions(PositionCrossEntropy(2, 2), logits.flatten(1), torch.tensor([[1, -100], [0, 1]]))
+    found = predictions_at_positions(PositionCrossEntropy(2, 2), logits.flatten(1), torch.tensor([[1, -100], [0, 1]]))
     assert found.perplexity() == pytest.approx([exp((log(4 / 3) + log(2)) / 2), 8 / 7])
     assert found.error().tolist() == pytest.approx([log(4 / 3), (log(2) + log(8 / 7)) / 2])
 

@@ -10,9 +10,9 @@ from torch import nn
 from gnomon import cli
 from gnomon.checks.data.targets import regression_target_findings
 from gnomon.cli.examine import MARKS, reason_for_inconclusive_exit
-from gnomon.core.results import Finding, Kind, Level
+from gnomon.core.results import Finding, FindingKind, Level
 from gnomon.examination import STEPS, Examination
-from gnomon.report import Content, Section, page_html
+from gnomon.report import PageContent, Section, page_html
 from gnomon.training import SGD
 from tests.examination.patients import data, examined, flat
 
@@ -29,7 +29,7 @@ def only(*keys):
 
 
 def found(kind, level=Level.WARNING):
-    return Finding(Kind(kind, level, f"It is {kind}.", "Change it."))
+    return Finding(FindingKind(kind, level, f"It is {kind}.", "Change it."))
 
 
 def exit_code(monkeypatch, tmp_path, result, *options):
@@ -154,8 +154,8 @@ def test_a_learning_rate_that_is_absurd_marks_every_section_that_reports_it(fact
 def test_the_terminal_and_the_page_mark_a_section_by_what_its_text_reports(monkeypatch, tmp_path, capsys):
     large = found("learning-rate-too-large", Level.PROBLEM)
     sections = (
-        Section("stability", "The learning rate", "?", Content("Far too large.", ()), stated_elsewhere=(large,)),
-        Section("optimizer", "Tried", "?", Content("The loss rose.", (large,))),
+        Section("stability", "The learning rate", "?", PageContent("Far too large.", ()), stated_elsewhere=(large,)),
+        Section("optimizer", "Tried", "?", PageContent("The loss rose.", (large,))),
     )
     result = Examination("net", sections, {})
     assert exit_code(monkeypatch, tmp_path, result, "--verbose") == 0  # no gate was asked for
@@ -166,7 +166,7 @@ def test_the_terminal_and_the_page_mark_a_section_by_what_its_text_reports(monke
 
 
 def section(key, *findings, state="answered"):
-    return Section(key, key, "?", Content("All is fine.", findings), state)
+    return Section(key, key, "?", PageContent("All is fine.", findings), state)
 
 
 @pytest.mark.parametrize(

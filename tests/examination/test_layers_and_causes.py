@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.core.results import Finding
 from gnomon.examination import layer_table as layers
 from gnomon.examination import why_not_fitted
@@ -54,7 +54,7 @@ def test_a_table_has_sixty_layers_and_those_with_parameters_come_first():
 
 def test_rows_hold_what_was_measured_of_each_layer():
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
-    (table,) = layers.layer_table(net, X, signal(net, X).layers)
+    (table,) = layers.layer_table(net, X, signal_propagation(net, X).layers)
     h = net[0](X).detach().double()
     rows = {row[0]: row for row in table.rows}
     assert rows["0 Linear"][:3] == ("0 Linear", "4", 16) and rows["1 ReLU"][1:3] == ("4", 0)
@@ -89,7 +89,7 @@ def test_the_planned_rates_are_compared_with_the_rate_of_the_optimizer(top, epoc
         seen.update(lr=lr, count=count)
         return [top * lr / 10] * count
 
-    monkeypatch.setattr(why_not_fitted, "planned_rates", planned)
+    monkeypatch.setattr(why_not_fitted, "planned_learning_rates", planned)
     subject = SimpleNamespace(recipe=SimpleNamespace(epochs=epochs, schedule=object()))
     run = SimpleNamespace(epochs=given, optimizer=SimpleNamespace(lr=0.2))
     assert bool(why_not_fitted._schedule_findings(subject, run)) is found

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.examination.steps.kernel import ProbeKernel
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 from tests.examination.patients import examined
 from tests.oracles import tangent_jacobian as oracle
 from tests.shares import in_full
@@ -129,7 +129,7 @@ def test_models_of_other_kinds(name):
     torch.manual_seed(0)
     net = make().eval()  # as it was before training
     assert result.section("architecture").value("parameters").value == sum(p.numel() for p in net.parameters())
-    product, run = result.products[ProbeKernel], result.products[Run]
+    product, run = result.products[ProbeKernel], result.products[TrainingRun]
     x = product.examples.x
     few = tuple(t[:3] for t in x) if isinstance(x, tuple) else x[:3]
     wanted = oracle.kernel(net, few).double()

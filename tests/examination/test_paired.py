@@ -11,7 +11,7 @@ from gnomon.examination.compare import Comparison
 from gnomon.examination.paired import paired_p_value
 from gnomon.examination.step import StepProducts
 from gnomon.examination.steps.margins import Decisions
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 
 
 def wrong(*numbers, n=1000):
@@ -23,7 +23,7 @@ def wrong(*numbers, n=1000):
 def examined(name, errors, index=None):
     accuracy = 1 - float(errors.mean())
     value = Value("accuracy", accuracy, Interval(accuracy - 0.02, accuracy + 0.02), id="accuracy")
-    section = Section("margins", "How good", "How well?", Content("", (), (value,)))
+    section = Section("margins", "How good", "How well?", PageContent("", (), (value,)))
     index = torch.arange(len(errors)) if index is None else index
     return Examination(name, (section,), {}, products=StepProducts({Decisions: Decisions(index, errors)}))
 
@@ -62,6 +62,6 @@ def test_squared_errors_are_compared_in_pairs():
     better = hard - 0.1 + 0.01 * torch.randn(200, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     assert paired_p_value(hard, better) < 1e-6 and paired_p_value(hard, hard) == 1.0
     score = Value("explained variance", 0.9, id="explained-variance")
-    pair = [replace(examined(name, e), sections=(Section("margins", "", "", Content("", (), (v,))),))
+    pair = [replace(examined(name, e), sections=(Section("margins", "", "", PageContent("", (), (v,))),))
             for name, e, v in (("one", hard, score), ("two", better, replace(score, value=0.91)))]  # fmt: skip
     assert Comparison(*pair).verdict.startswith("two scores better on the same 200 examples")

@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.results import Finding, Kind, Level
+from gnomon.core.results import Finding, FindingKind, Level
 from gnomon.examination import STEPS
 from gnomon.examination.policy import ExaminationFacts, findings_to_report, sections_to_report
 from gnomon.findings import TABLE, data, groups, network, structured, training
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 from tests.examination.patients import examined
 
 
@@ -20,7 +20,7 @@ def kinds(*rows, facts=None):
 
 
 def section(*findings, answer="An answer.", **declared):
-    return Section("key", "Title", "?", Content(answer, findings, stated=findings), **declared)
+    return Section("key", "Title", "?", PageContent(answer, findings, stated=findings), **declared)
 
 
 def twelve_layers():
@@ -85,9 +85,9 @@ def test_findings_that_explain_each_other_leave_one():
 
 
 def test_what_a_consequence_causes_is_left_out_with_it():
-    last = Kind("last", Level.WARNING, "", "")
-    middle = Kind("middle", Level.PROBLEM, "", "", causes=("last",))
-    first = Kind("first", Level.PROBLEM, "", "", causes=("middle",))
+    last = FindingKind("last", Level.WARNING, "", "")
+    middle = FindingKind("middle", Level.PROBLEM, "", "", causes=("last",))
+    first = FindingKind("first", Level.PROBLEM, "", "", causes=("middle",))
     assert kinds(last, middle, first) == ["first"]
 
 
@@ -191,7 +191,7 @@ def test_a_suppressed_finding_still_marks_its_section():
     first, second = sections_to_report((section(cause), section(effect)), ExaminationFacts())
     assert first.findings == (cause,) and second.findings == () and second.stated_elsewhere == (effect,)
     assert second.status == "warning" and second.answer.endswith("Another finding of this report contains the fix.")
-    unsaid = Section("key", "Title", "?", Content("Another answer.", (effect,)))
+    unsaid = Section("key", "Title", "?", PageContent("Another answer.", (effect,)))
     assert sections_to_report((section(cause), unsaid), ExaminationFacts())[1].answer == "Another answer."
 
 
@@ -218,5 +218,5 @@ def test_every_fact_is_stated_by_a_step_and_steps_state_no_other():
 
 
 def test_kinds_that_are_not_in_the_table_are_reconciled_like_others():
-    own = Kind("own", Level.PROBLEM, "It is own.", "Keep it.", causes=("underfit",))
+    own = FindingKind("own", Level.PROBLEM, "It is own.", "Keep it.", causes=("underfit",))
     assert kinds(own, training.UNDERFIT) == ["own"]

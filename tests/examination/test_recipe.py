@@ -14,7 +14,7 @@ from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.margins import MarginsStep
 from gnomon.examination.steps.training import TrainingStep, batch_size
 from gnomon.examination.subject import build_subject
-from gnomon.training import SGD, Adam, Run
+from gnomon.training import SGD, Adam, TrainingRun
 
 G = torch.Generator().manual_seed(0)
 X = torch.randn(96, 4, generator=G)
@@ -29,7 +29,7 @@ def trained(train=(X, Y), make=net, test=None, budget=30, tick=0.001, **options)
     steps = (ArchitectureStep(), TrainingStep(), MarginsStep())
     result = examine(make, train, test, budget=budget, examination_steps=steps, clock=FakeClock(tick), **options)
     assert not [s.answer for s in result.sections if s.status == "failed"]
-    return result, result.products.get(Run)
+    return result, result.products.get(TrainingRun)
 
 
 def test_by_default_adam_takes_batches():

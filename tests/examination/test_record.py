@@ -14,11 +14,11 @@ from torch import nn
 import gnomon
 from gnomon import cli
 from gnomon.core.machine.clock import FakeClock
-from gnomon.core.results import Finding, Kind, Level, Result
+from gnomon.core.results import Finding, FindingKind, Level, Result
 from gnomon.examination import STEPS, AbstractStep, Examination, StepResult, compare, examine
 from gnomon.examination.compare import Comparison
 from gnomon.findings import most_serious_first
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 from gnomon.report.plot_selection import shows_something
 from tests.examination.patients import cnn, data, examined
 
@@ -98,9 +98,12 @@ def test_a_summary_for_pull_requests(result):
     ],
 )
 def test_findings_by_kind_or_level(kinds, found):
-    rows = Kind("a", Level.WARNING, "It is loud.", "Mend it."), Kind("b", Level.NOTE, "It hums.", "Mend it.")
+    rows = (
+        FindingKind("a", Level.WARNING, "It is loud.", "Mend it."),
+        FindingKind("b", Level.NOTE, "It hums.", "Mend it."),
+    )
     loud = tuple(map(Finding, rows))
-    result = Examination("net", (Section("k", "t", "q", Content("x", loud)),), {})
+    result = Examination("net", (Section("k", "t", "q", PageContent("x", loud)),), {})
     assert tuple(f.kind for f in result.matching(kinds)) == found
 
 
@@ -120,8 +123,8 @@ def planted(level):
         key, title, question, share, gives = "planted", "Planted", "q", 1.0, str
 
         def run(self, subject, products, context):
-            loud = Finding(Kind("planted", level, "It is loud.", "Mend it."))
-            return StepResult(Content("An answer.", (loud,)), "product")
+            loud = Finding(FindingKind("planted", level, "It is loud.", "Mend it."))
+            return StepResult(PageContent("An answer.", (loud,)), "product")
 
     return Planted()
 
@@ -198,7 +201,8 @@ def _asked(*late):
     return Examination(
         "net",
         tuple(
-            Section(k, k, "?", Content("."), "late" if k in late else "answered", essential=k != "limit") for k in keys
+            Section(k, k, "?", PageContent("."), "late" if k in late else "answered", essential=k != "limit")
+            for k in keys
         ),
         {},
     )

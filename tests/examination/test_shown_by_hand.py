@@ -11,7 +11,7 @@ from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.examination.fixes import design
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.positions import decide_at_positions
+from gnomon.examination.positions import predictions_at_positions
 from gnomon.examination.steps import examples as step
 from gnomon.examination.subject import Examples, build_subject
 from gnomon.examination.worst_positions import show_worst_positions
@@ -67,7 +67,7 @@ def test_losses_at_positions_by_hand():
     loss = PositionCrossEntropy(classes=4, positions=2, ignored=-100)
     favored = torch.tensor([[0, 1], [2, 0], [0, 0], [0, 1], [3, 3], [2, 1]])
     f = (nn.functional.one_hot(favored, 4) * log(5.0)).double().reshape(6, 8)
-    decided = decide_at_positions(loss, f, TOKENS)
+    decided = predictions_at_positions(loss, f, TOKENS)
     right, wrong = log(8 / 5), log(8)
     expected = [right, (right + wrong) / 2, wrong, (right + wrong) / 2, right, right]
     assert decided.error().tolist() == pytest.approx(expected)

@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from gnomon.core.machine.clock import FakeClock
-from gnomon.core.results import Finding, Kind, Level
+from gnomon.core.results import Finding, FindingKind, Level
 from gnomon.examination.run import run_steps
 from gnomon.examination.step import AbstractStep, StepProducts, StepResult, StepSkipped, order_steps
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import build_subject
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.tangent import ntk
 
 X = torch.randn(20, 3)
@@ -26,7 +26,7 @@ def step(i, act=lambda products, context: None, needs=(), uses=()):
         key, title, question, share = str(i), f"Step {i}", "q", 1.0
 
         def run(self, subject, products, context):
-            return StepResult(Content("fine", tuple(act(products, context) or ())), KINDS[i]())
+            return StepResult(PageContent("fine", tuple(act(products, context) or ())), KINDS[i]())
 
     Planted.needs, Planted.uses, Planted.gives = needs, uses, KINDS[i]
     return Planted()
@@ -141,6 +141,6 @@ def test_time_that_is_left_goes_on_and_nothing_begins_after_the_end():
 
 
 def test_findings_of_a_step_are_in_its_section():
-    loud = Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Turn it down."))
+    loud = Finding(FindingKind("loud", Level.PROBLEM, "It is loud.", "Turn it down."))
     sections, _, _ = walked(step(0, lambda products, context: [loud]))
     assert sections[0].findings == (loud,) and sections[0].status == "problem"

@@ -14,13 +14,13 @@ from gnomon.examination.subject import build_subject
 from gnomon.examination.summary import round_up_seconds
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings.network import FROZEN
-from gnomon.report import Content, Section
-from gnomon.training import Run
+from gnomon.report import PageContent, Section
+from gnomon.training import TrainingRun
 from gnomon.training.optimizers import SGD
 
 
 def section(state="answered", factor=1.0, **more):
-    return Section("training", "Training", "?", Content("."), state, time_factor=factor, **more)
+    return Section("training", "Training", "?", PageContent("."), state, time_factor=factor, **more)
 
 
 def examination(*sections, budget=30.0):
@@ -40,7 +40,7 @@ def test_an_essential_question_without_time_names_the_budget():
 
 def test_enough_time_and_problems_name_no_budget():
     assert examination(section()).healthy is True and examination(section()).sufficient_budget is None
-    broken = Section("a", "A", "?", Content(".", (Finding(FROZEN),)))
+    broken = Section("a", "A", "?", PageContent(".", (Finding(FROZEN),)))
     result = examination(broken, section("unsure", 4.0))
     assert result.healthy is False and result.sufficient_budget is None
 
@@ -58,7 +58,7 @@ def test_a_step_that_needs_five_times_the_time_says_so():
 
 def run_of(losses, steps, epochs, stopped="time"):
     curves = Curves(torch.tensor(steps).double(), torch.tensor(losses, dtype=torch.float64), "squared loss")
-    return Run(nn.Linear(1, 1), torch.tensor(steps), curves, {}, SGD(0.1), stopped, 1.0, epochs)
+    return TrainingRun(nn.Linear(1, 1), torch.tensor(steps), curves, {}, SGD(0.1), stopped, 1.0, epochs)
 
 
 def test_the_time_factor_of_a_run_that_was_too_short():
@@ -76,7 +76,7 @@ class One(AbstractStep):
     key, title, question, share, gives = "one", "First things", "?", 1.0, int
 
     def run(self, subject, products, context):
-        return StepResult(Content("Yes."))
+        return StepResult(PageContent("Yes."))
 
 
 def test_each_step_has_a_line_when_it_ends_and_somebody_watches(monkeypatch, capsys):

@@ -4,12 +4,12 @@ from gnomon.core.results import Finding, Value
 from gnomon.examination import Examination
 from gnomon.examination.summary import summary_facts, verdict_sentence
 from gnomon.findings.training import UNTRAINED
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 from gnomon.report.shown_example import ShownExample
 
 
 def section(*values):
-    return Section("a", "A", "?", Content("Yes.", values=values))
+    return Section("a", "A", "?", PageContent("Yes.", values=values))
 
 
 def test_the_score_is_of_test_examples_if_there_are_some_even_if_no_section_compared_the_sets():
@@ -24,7 +24,7 @@ def test_the_score_is_of_test_examples_if_there_are_some_even_if_no_section_comp
 
 def test_a_finding_that_decides_the_verdict_is_told_once():
     finding = Finding(UNTRAINED, "outputs", {"score": "10.0% of test examples are right"})
-    shown = Section("a", "A", "?", Content("Yes.", (finding,)))
+    shown = Section("a", "A", "?", PageContent("Yes.", (finding,)))
     assert verdict_sentence((shown,), partial=False) == "Not trained yet, so it cannot be called healthy."
 
 
@@ -43,9 +43,9 @@ def test_the_score_of_a_language_model_is_among_the_facts():
 
 
 def test_the_worst_examples_say_of_which_set_they_are():
-    worst = Section("examples", "Worst examples", "?", Content("Yes.", exhibits=(ShownExample(3, "cat", "dog"),)))
+    worst = Section("examples", "Worst examples", "?", PageContent("Yes.", exhibits=(ShownExample(3, "cat", "dog"),)))
     held_out = section(Value("test examples", 80, id="held-out-examples"))
     titles = [Examination("net", parts, {}).page().tiles[-1].title for parts in ((worst,), (worst, held_out))]
     assert titles == ["Worst training examples", "Worst test examples"]
-    right = Section("examples", "?", "?", Content("Yes.", exhibits=(ShownExample(3, "cat", "cat", right=True),)))
+    right = Section("examples", "?", "?", PageContent("Yes.", exhibits=(ShownExample(3, "cat", "cat", right=True),)))
     assert Examination("net", (right, held_out), {}).page().tiles[-1].title == "Least certain test examples"

@@ -16,7 +16,7 @@ from gnomon.core.errors import InputError
 from gnomon.examination.steps.architecture import ArchitectureStep
 from gnomon.examination.steps.training import TrainingStep
 from gnomon.examination.trainers import training_setup
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 from tests.examination.patients import examined
 
 STEPS = (ArchitectureStep(), TrainingStep())
@@ -121,7 +121,7 @@ def test_a_lightning_module_trains_with_its_own_optimizer_and_schedule():
     net = Net(F.cross_entropy)
     before = net.fc.weight.clone()
     found = examined(net, LOADER, LOADER, budget=3, epochs=3, examination_steps=STEPS)
-    run = found.products.get(Run)
+    run = found.products.get(TrainingRun)
     assert (run.optimizer.name, run.optimizer.lr) == ("SGD", 0.5)
     assert float(run.loss[-1]) < float(run.loss[0])
     assert run.test_accuracy is not None

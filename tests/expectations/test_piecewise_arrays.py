@@ -41,7 +41,7 @@ def test_double_integrals_are_those_of_the_compiled_loops(function, top, pairs):
     start, width, density, gauss = rule(10)
     out = np.empty(PAIRS)
     rest = made.at, made.edges, made.coefficients, density, start, width, 0, gauss, out
-    piecewise_arrays.ridges(a, b, rho, made.level(variance), *f, *rest)
+    piecewise_arrays.expectations_by_conditioning(a, b, rho, made.level(variance), *f, *rest)
     assert np.abs(out - compiled).max() <= 1e-14 * np.abs(compiled).max()  # other order of the same sums
 
 
@@ -66,7 +66,7 @@ def test_half_of_the_line_is_enough_for_even_functions_and_many_pairs_are_taken_
     for panel in (0, len(density) // 2):
         out = np.empty(PAIRS)
         rest = made.at, made.edges, made.coefficients, density, start, width, panel, gauss, out
-        piecewise_arrays.ridges(a, b, rho, made.level(variance), *f, *rest)
+        piecewise_arrays.expectations_by_conditioning(a, b, rho, made.level(variance), *f, *rest)
         angle = np.arccos(np.clip(rho, -1, 1))
         closed = a * b * (2 / pi) * (np.sin(angle) + (pi / 2 - angle) * rho)
         # the density ends at eight deviations, and polynomials fit to 1e-9

@@ -9,7 +9,7 @@ import pytest
 
 import gnomon
 from gnomon.core.errors import InputError
-from gnomon.core.results import Finding, Kind, Level
+from gnomon.core.results import Finding, FindingKind, Level
 from gnomon.examination.policy import HEADS, UNSETTLES, WHY_REFUTED, ExaminationFacts
 from gnomon.findings import (
     KINDS,
@@ -34,7 +34,7 @@ from gnomon.findings import (
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
 FILES = (data, decisions, design, generative, loading, loop, network, repairs, structured, theory, training)
-ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, Kind)}
+ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, FindingKind)}
 
 
 def rows_by_id(id):
@@ -49,11 +49,11 @@ def names_used(path):
 
 
 def made_of_text(path):
-    """Calls `Finding("...")` and `Kind(...)` of a file outside of the table: kinds that the table does not have."""
+    """Calls `Finding("...")` and `FindingKind(...)` of a file outside of the table: kinds that the table does not have."""
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
     named = [(ast.unparse(call.func).split(".")[-1], call) for call in calls]
     texts = [call for name, call in named if name == "Finding" and call.args and isinstance(call.args[0], ast.Constant)]
-    return texts + [call for name, call in named if name == "Kind"]
+    return texts + [call for name, call in named if name == "FindingKind"]
 
 
 def test_the_list_has_every_row_once_and_no_two_rows_are_equal():
@@ -130,7 +130,7 @@ def test_a_row_is_readable(row):
 def test_the_order_is_by_level_then_by_rank_then_as_given():
     small, dead, whole = Finding(training.LEARNING_RATE_SMALL), Finding(network.DEAD_UNITS), Finding(network.DEAD_LAYER)
     mild = Finding(network.UNUSED_UNITS)
-    own = Finding(Kind("own", Level.PROBLEM, "It is own.", "Keep it."))
+    own = Finding(FindingKind("own", Level.PROBLEM, "It is own.", "Keep it."))
     assert most_serious_first([small, mild, own, dead, whole]) == (whole, dead, own, mild, small)
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 import gnomon
 from gnomon.core import InputError
-from gnomon.data import sphere
+from gnomon.data import sphere_points
 from gnomon.dynamics import CrossEntropy, Squared
 from gnomon.forecast import predict
 from gnomon.training import SGD, Adam
@@ -168,7 +168,7 @@ def test_steps_below_the_largest_converge_and_steps_above_diverge_as_predicted(f
     Stability is local: with an error of size a the kernel moves by O(a) or less, and the measured loss is the predicted
     one up to a relative error that falls with a, at first order or faster.
     """
-    x, net = sphere(8, 3, seed=3), Wide(512, seed=1)
+    x, net = sphere_points(8, 3, seed=3), Wide(512, seed=1)
     f0 = net(x).detach()[:, 0]
     first = torch.linalg.eigh(gnomon.ntk(net, x)).eigenvectors[:, -1]
     largest = predict(net, (x, f0), times=[0.0]).largest_lr

@@ -24,7 +24,7 @@ from scipy import stats
 from torch import nn
 
 import gnomon
-from gnomon.data import sphere
+from gnomon.data import sphere_points
 from gnomon.dynamics import CrossEntropy, Squared
 from gnomon.training import SGD
 from tests.forecast.networks import Wide
@@ -35,7 +35,7 @@ TILT = 0.05
 
 
 def deviation(width, seed, loss, *, power=-0.5, **options):
-    x, x_test = sphere(6, 3, seed=1), sphere(4, 3, seed=2)
+    x, x_test = sphere_points(6, 3, seed=1), sphere_points(4, 3, seed=2)
     classes = isinstance(loss, CrossEntropy)
     y = torch.tensor([0, 1, 0, 1, 1, 0]) if classes else torch.tensor([1.0, -1.0, 0.5, 0.0, 1.0, -0.5]).double()
     net = Wide(width, outputs=2 if classes else 1, seed=seed, power=power)
@@ -57,13 +57,13 @@ def infinite_kernel():
     twin = nn.Sequential(
         nn.Linear(3, 64, bias=False), nn.Tanh(), nn.Linear(64, 64, bias=False), nn.Tanh(), nn.Linear(64, 1, bias=False)
     )
-    points = torch.cat([sphere(6, 3, seed=1), sphere(4, 3, seed=2)])
-    return gnomon.limit(twin, init=gnomon.Law(1.0, 0.0), parametrization="ntk").ntk(points)
+    points = torch.cat([sphere_points(6, 3, seed=1), sphere_points(4, 3, seed=2)])
+    return gnomon.limit(twin, init=gnomon.InitializationLaw(1.0, 0.0), parametrization="ntk").ntk(points)
 
 
 def infinite(width, seed):
     net, way, y = Wide(width, seed=seed), SGD(0.5), torch.tensor([1.0, -1.0, 0.5, 0.0, 1.0, -0.5]).double()
-    x, x_test = sphere(6, 3, seed=1), sphere(4, 3, seed=2)
+    x, x_test = sphere_points(6, 3, seed=1), sphere_points(4, 3, seed=2)
     run = gnomon.train(net, (x, y), test=(x_test, y[:4]), optimizer=way, steps=40, record=10, outputs=True)
     K = infinite_kernel()
     told = gnomon.predict(

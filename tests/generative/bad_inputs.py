@@ -226,8 +226,8 @@ CALLS = {
     "generative.mmd_test": pairs(g.mmd_test),
     "generative.energy_test": pairs(g.energy_test),
     "generative.classifier_test": pairs(g.classifier_test),
-    "generative.coverage": pairs(lambda a, b: g.coverage(b, a)),
-    "generative.memorization": pairs(lambda a, b: g.memorization(a, b, LINE)),
+    "generative.sample_coverage": pairs(lambda a, b: g.sample_coverage(b, a)),
+    "generative.sample_memorization": pairs(lambda a, b: g.sample_memorization(a, b, LINE)),
     "generative.flow_density_check": {
         "NaN": lambda: flow_density_check(MODELS["Flow"](), samples=NAN),
         "one": lambda: flow_density_check(MODELS["Flow"](), samples=1),
@@ -283,11 +283,11 @@ CALLS = {
     "bayes.burn_in": of_chains(burn_in),
     "bayes.effective_sample_size": of_chains(bayes.effective_sample_size),
     "bayes.r_hat": of_chains(bayes.r_hat),
-    "bayes.sample": {
-        "NaN": lambda: bayes.sample(lambda x: x.sum() * NAN, torch.zeros(2), draws=2),
-        "NaN start": lambda: bayes.sample(lambda x: -x.square().sum(), torch.tensor([NAN, 0.0]), draws=2),
-        "one": lambda: bayes.sample(lambda x: -x.square().sum(), torch.zeros(2), draws=0),
-        "size": lambda: bayes.sample(lambda x: -x.square(), torch.zeros(2), draws=2),
+    "bayes.sample_posterior": {
+        "NaN": lambda: bayes.sample_posterior(lambda x: x.sum() * NAN, torch.zeros(2), draws=2),
+        "NaN start": lambda: bayes.sample_posterior(lambda x: -x.square().sum(), torch.tensor([NAN, 0.0]), draws=2),
+        "one": lambda: bayes.sample_posterior(lambda x: -x.square().sum(), torch.zeros(2), draws=0),
+        "size": lambda: bayes.sample_posterior(lambda x: -x.square(), torch.zeros(2), draws=2),
     },
     "bayes.module_posterior": of_data(lambda m, x, y: bayes.module_posterior(m, (x, y))),
     "bayes.laplace": of_data(lambda m, x, y: bayes.laplace(m, (x, y))),
@@ -297,12 +297,14 @@ CALLS = {
         "one": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), LINE, draws=1),
         "size": lambda: bayes.dropout_predictive(nn.Sequential(nn.Dropout(), nn.Linear(2, 1)), WIDE),
     },
-    "bayes.predictive": {
-        "NaN": lambda: bayes.predictive(
+    "bayes.posterior_predictive": {
+        "NaN": lambda: bayes.posterior_predictive(
             posterior(), PosteriorDraws(CHAINS[..., :1].expand(4, 40, 3), "", 1.0, 0, 0, 0), HOLES
         ),
-        "size": lambda: bayes.predictive(posterior(), PosteriorDraws(CHAINS, "", 1.0, 0, 0, 0), LINE),
-        "one": lambda: bayes.predictive(posterior(), PosteriorDraws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE),
+        "size": lambda: bayes.posterior_predictive(posterior(), PosteriorDraws(CHAINS, "", 1.0, 0, 0, 0), LINE),
+        "one": lambda: bayes.posterior_predictive(
+            posterior(), PosteriorDraws(torch.zeros(1, 1, 3), "", 1.0, 0, 0, 0), LINE
+        ),
     },
     "bayes.prior_to_weight_decay": {
         "NaN": lambda: prior_to_weight_decay(NAN, 1.0, 10),

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.data import mixture
+from gnomon.data import gaussian_mixture
 from gnomon.generative import Diffusion
 from gnomon.generative.diffusion import ExactDenoiser, NoiseSchedule, cosine_schedule, linear_schedule
 
@@ -92,7 +92,7 @@ def test_variances_of_reverse_steps_repeat_the_second_for_the_first():
 @pytest.mark.parametrize("target", ["noise", "data", "velocity"])
 def test_an_exact_network_is_the_mean_given_the_noised_example(target):
     """One Gaussian N(m, s^2): noised it is N(sqrt(a) m, a s^2 + 1 - a), and means are regressions on x."""
-    p, m, s = mixture([[2.0, -1.0]], std=0.5), np.array([2.0, -1.0]), 0.5
+    p, m, s = gaussian_mixture([[2.0, -1.0]], std=0.5), np.array([2.0, -1.0]), 0.5
     network = ExactDenoiser(p, PLAN, target)
     x, t = torch.randn(3, 2).double(), torch.tensor([0.5, 1.0, 0.5]).double()
     a = PLAN.kept[[2, 4, 2]].numpy()[:, None]

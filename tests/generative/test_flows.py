@@ -9,7 +9,7 @@ from scipy.stats import kstest
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.data import mixture
+from gnomon.data import gaussian_mixture
 from gnomon.generative import ContinuousFlow, Flow, FlowMatching, autoregressive_flow, coupling_flow, spline_flow
 from gnomon.generative.continuous import TimeConditionedNetwork
 from gnomon.generative.divergence import ExactTrace, HutchinsonTrace, hutchinson_trace
@@ -222,9 +222,9 @@ def test_flow_matching_of_a_gaussian_has_its_exact_field_as_least_loss():
             t = t[:, None]
             return (t * s**2 - (1 - t)) / (t**2 * s**2 + (1 - t) ** 2) * y + self.shift
 
-    x = mixture([[0.0]], std=s).sample(4000)
+    x = gaussian_mixture([[0.0]], std=s).sample(4000)
     model = FlowMatching(Best(), shape=(1,), integration_steps=50)
-    assert_allclose(model.log_prob(x[:20]), mixture([[0.0]], std=s).log_prob(x[:20]), atol=1e-4)
+    assert_allclose(model.log_prob(x[:20]), gaussian_mixture([[0.0]], std=s).log_prob(x[:20]), atol=1e-4)
     torch.manual_seed(0)
     least = model.losses(x).mean()
     torch.manual_seed(0)

@@ -11,7 +11,7 @@ from torch.distributions import Normal, kl_divergence
 
 from gnomon.generative import Diffusion
 from gnomon.generative.diffusion.schedule import NoiseSchedule
-from gnomon.generative.instruments import coverage, jensen_shannon_lower_bound, ratio_calibration
+from gnomon.generative.instruments import jensen_shannon_lower_bound, ratio_calibration, sample_coverage
 
 
 def schedule():
@@ -109,7 +109,7 @@ def test_the_calibration_of_a_ratio_is_counted_bin_by_bin():
 
 def test_coverage_and_its_expectation_are_those_of_counting():
     data, samples, k = torch.randn(5, 2).double(), torch.randn(3, 2).double(), 2
-    found = coverage(samples, data, neighbors=k)
+    found = sample_coverage(samples, data, neighbors=k)
     reached = 0
     for i in range(5):
         own = sorted(float((data[i] - data[j]).norm()) for j in range(5) if j != i)[k - 1]

@@ -13,7 +13,7 @@ from gnomon.core.results import Interval, Value
 from gnomon.generative import VAE, Autoencoder
 from gnomon.generative.diffusion import cosine_schedule, forward_path, linear_schedule, reverse_samples
 from gnomon.generative.game import ExtragradientUpdate, GameRotation, SimultaneousUpdate, game_rotation, simulate_game
-from gnomon.generative.gan import Wasserstein
+from gnomon.generative.gan import WassersteinLosses
 from gnomon.generative.instruments import (
     classifier_test,
     elbo_gap,
@@ -22,10 +22,10 @@ from gnomon.generative.instruments import (
     gradient_estimators,
     latent_holes,
     latent_knn_score,
-    memorization,
     mmd_test,
     pca_gap,
     reconstruction_error,
+    sample_memorization,
     score_curl,
     score_error,
     style_distance,
@@ -142,7 +142,7 @@ def test_p_values_of_equal_sets_are_uniform():
     for seed in range(150):
         x, y, z = torch.randn(3, 12, 1, generator=generator)
         values["energy"].append(energy_test(x, y, permutations=99, seed=seed).p_value)
-        values["copies"].append(memorization(z, x, y, permutations=99, seed=seed).p_value)
+        values["copies"].append(sample_memorization(z, x, y, permutations=99, seed=seed).p_value)
     assert stats.kstest(values["energy"], "uniform").pvalue > 1e-3
     for level in (0.1, 0.3, 0.5):  # ties of a discrete statistic make p-values larger, never smaller
         assert np.mean(np.array(values["copies"]) <= level) < level + 3 * (level * (1 - level) / 150) ** 0.5
@@ -150,7 +150,7 @@ def test_p_values_of_equal_sets_are_uniform():
 
 def test_copies_are_counted_and_compared_with_exchanged_examples():
     train, held, samples = normal(5, 2), normal(8, 2), normal(11, 2)
-    found = memorization(samples, train, held, permutations=99, seed=3)
+    found = sample_memorization(samples, train, held, permutations=99, seed=3)
     order = torch.cat([train, held])
     nearest = [min((float((s - order[i]).norm()), i) for i in range(13))[1] for s in samples]
     copied = np.mean([i < 5 for i in nearest])
@@ -338,8 +338,10 @@ def test_games_turn_and_converge_as_their_eigenvalues_say():
 
 def test_the_gradient_penalty_is_that_of_slopes_off_one():
     w = torch.tensor([0.6, 1.6]).double()
-    found = Wasserstein(7.0).penalty(lambda x: x @ w, normal(4, 2), normal(4, 2))
+    found = WassersteinLosses(7.0).penalty(lambda x: x @ w, normal(4, 2), normal(4, 2))
     assert_allclose(found.detach(), 7 * (float(w.norm()) - 1) ** 2, rtol=1e-9)
     places = []
-    Wasserstein().penalty(lambda x: places.append(x) or x.sum(1), torch.ones(5, 1).double(), -torch.ones(5, 1).double())
+    WassersteinLosses().penalty(
+        lambda x: places.append(x) or x.sum(1), torch.ones(5, 1).double(), -torch.ones(5, 1).double()
+    )
     assert bool((places[0].abs() <= 1).all()) and float(places[0].std().detach()) > 0.1

@@ -7,16 +7,16 @@ from torch import nn
 
 from gnomon.generative import GAN
 from gnomon.generative.game import game_rotation
-from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
+from gnomon.generative.gan import MinimaxLosses, NonSaturatingLosses, WassersteinLosses
 from gnomon.generative.instruments import (
     classifier_test,
-    coverage,
     density_ratio,
     generator_gradient_health,
     gradient_estimators,
     latent_knn_score,
     pca_gap,
     ratio_calibration,
+    sample_coverage,
     score_curl,
 )
 from gnomon.generative.instruments.neighbors import SampleMemorization, nearest_distances
@@ -52,14 +52,16 @@ def test_the_default_classifier_has_as_many_neighbors_as_the_root_of_the_example
     assert six.examples == 80
 
 
-@pytest.mark.parametrize("game", [Minimax(), NonSaturating(), Wasserstein()])
+@pytest.mark.parametrize("game", [MinimaxLosses(), NonSaturatingLosses(), WassersteinLosses()])
 def test_gradients_of_a_generator_are_probabilities_and_their_complements(game):
     torch.manual_seed(0)
     gan = GAN(nn.Linear(1, 2), nn.Linear(2, 1), latent=1, shape=(2,), game=game).double()
     found = generator_gradient_health(gan, draws=9, seed=3)
     z = torch.randn(9, 1, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
     p = 1 / (1 + np.exp(-gan.judge(gan.maker(z)).detach().numpy()[:, 0]))
-    use = {"Minimax": p.mean(), "NonSaturating": 1 - p.mean(), "Wasserstein": 1.0}[type(game).__name__]
+    use = {"MinimaxLosses": p.mean(), "NonSaturatingLosses": 1 - p.mean(), "WassersteinLosses": 1.0}[
+        type(game).__name__
+    ]
     assert (found.minimax, found.non_saturating) == pytest.approx((p.mean(), 1 - p.mean()))
     assert (found.mean_probability, found.in_use) == pytest.approx((p.mean(), use))
 
@@ -99,7 +101,11 @@ def test_neighbors_of_latents_are_at_most_all_others_and_distances_are_the_neare
 
 def test_coverage_by_default_counts_five_neighbors():
     data, samples = torch.randn(2, 30, 2, generator=torch.Generator().manual_seed(0))
-    assert coverage(samples, data) == coverage(samples, data, neighbors=5) != coverage(samples, data, neighbors=6)
+    assert (
+        sample_coverage(samples, data)
+        == sample_coverage(samples, data, neighbors=5)
+        != sample_coverage(samples, data, neighbors=6)
+    )
 
 
 def test_variances_of_gradient_estimators_are_unbiased():

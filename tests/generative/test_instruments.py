@@ -10,7 +10,7 @@ from scipy import stats
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.data import js_divergence, mixture, moons, ring
+from gnomon.data import gaussian_mixture, js_divergence, moons, ring_of_gaussians
 from gnomon.generative import (
     GAN,
     VAE,
@@ -18,21 +18,21 @@ from gnomon.generative import (
     Flow,
     classifier_test,
     coupling_flow,
-    coverage,
     density_ratio,
     elbo_gap,
     energy_test,
     generator_gradient_health,
     latent_holes,
-    memorization,
     mmd_test,
+    sample_coverage,
+    sample_memorization,
     score_error,
     style_distance,
     style_transfer,
 )
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.planar import PlanarTransform
-from gnomon.generative.gan import Minimax, NonSaturating
+from gnomon.generative.gan import MinimaxLosses, NonSaturatingLosses
 from gnomon.generative.instruments.density import flow_density_check
 from gnomon.generative.instruments.gradients import gradient_estimators
 from gnomon.generative.instruments.latent import latent_knn_score, reconstruction_error
@@ -42,7 +42,7 @@ from gnomon.generative.instruments.style import feature_covariance
 from gnomon.generative.vae import GaussianObservation
 
 D = torch.float64
-RING = ring(8, std=0.15)
+RING = ring_of_gaussians(8, std=0.15)
 
 
 def test_mmd_is_its_definition():
@@ -63,7 +63,7 @@ def test_mmd_is_its_definition():
 def test_two_sample_tests_see_a_difference_and_raise_few_false_alarms(test):
     alarms = sum(test(RING.sample(60, seed=2 * i), RING.sample(60, seed=2 * i + 1)).p_value < 0.1 for i in range(20))
     assert alarms <= 7  # of a binomial with chance 0.1: above 7 in 4e-4 of cases
-    dropped = mixture(RING.means[:4], std=0.15)
+    dropped = gaussian_mixture(RING.means[:4], std=0.15)
     found = test(dropped.sample(200), RING.sample(200, seed=1))
     assert found.differ and found.findings[0].kind == "samples-differ"
     assert json.loads(json.dumps(found.to_dict()))["p_value"] < 0.01
@@ -73,7 +73,7 @@ def test_two_sample_tests_see_a_difference_and_raise_few_false_alarms(test):
 def test_the_fewest_permutations_can_see_a_difference(test):
     assert test(RING.sample(100), RING.sample(100, seed=1) + 3, permutations=99).differ
     train = RING.sample(100, seed=1)
-    assert memorization(train + 1e-3, train, RING.sample(100, seed=2), permutations=99).findings
+    assert sample_memorization(train + 1e-3, train, RING.sample(100, seed=2), permutations=99).findings
 
 
 def test_a_gan_that_drops_modes_is_found_and_one_that_does_not_is_not():
@@ -92,13 +92,13 @@ def test_a_gan_that_drops_modes_is_found_and_one_that_does_not_is_not():
     data = RING.sample(800, seed=9)
     for modes, kinds in ((5, ["modes-dropped"]), (8, [])):
         gan = GAN(Ring(modes), nn.Linear(2, 1), latent=4, shape=(2,))
-        told = coverage(gan.sample(800, seed=1), data)
+        told = sample_coverage(gan.sample(800, seed=1), data)
         assert [finding.kind for finding in told.findings] == kinds
     assert told.coverage == pytest.approx(told.expected, abs=0.03)
 
 
 def test_the_expected_coverage_is_that_of_repeated_draws():
-    told = [coverage(torch.randn(60, 3), torch.randn(40, 3), neighbors=3) for _ in range(60)]
+    told = [sample_coverage(torch.randn(60, 3), torch.randn(40, 3), neighbors=3) for _ in range(60)]
     shares = np.array([one.coverage for one in told])
     assert abs(shares.mean() - told[0].expected) < 5 * shares.std() / 60**0.5
 
@@ -106,14 +106,15 @@ def test_the_expected_coverage_is_that_of_repeated_draws():
 def test_a_memorizing_sampler_is_found_and_a_new_one_is_not():
     train, held_out = moons(300, seed=1), moons(300, seed=2)
     copies = train[torch.randint(300, (300,), generator=torch.Generator().manual_seed(0))] + 0.01 * torch.randn(300, 2)
-    found = memorization(copies, train, held_out)
+    found = sample_memorization(copies, train, held_out)
     assert (
         found.findings[0].kind == "memorized-samples"
         and found.copied > 0.9
         and found.findings[0].level.name == "PROBLEM"
     )
     alarms = sum(
-        memorization(moons(100, seed=30 + i), train, held_out, permutations=199).p_value < 0.05 for i in range(20)
+        sample_memorization(moons(100, seed=30 + i), train, held_out, permutations=199).p_value < 0.05
+        for i in range(20)
     )
     assert alarms <= 5  # above 5 of 20 with chance 0.05 each in 3e-4 of cases, were they independent
 
@@ -230,7 +231,7 @@ def test_the_gap_is_that_of_the_exact_posterior():
 
 
 def test_scores_and_their_curl():
-    p = ring(3, std=0.5)
+    p = ring_of_gaussians(3, std=0.5)
     turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=D)
     x = p.sample(50)
     right = score_error(p.score, p.score, x)
@@ -242,7 +243,7 @@ def test_scores_and_their_curl():
 
 
 def test_ratios_their_calibration_and_the_divergence():
-    p, q = mixture([[0.0]]), mixture([[1.5]])
+    p, q = gaussian_mixture([[0.0]]), gaussian_mixture([[1.5]])
     x, y = p.sample(4000, seed=1), q.sample(4000, seed=2)
 
     def right(x):
@@ -264,11 +265,13 @@ def test_a_silenced_generator_is_found():
     with torch.no_grad():
         judge.weight.zero_()
         judge.bias.fill_(float(np.log(1e-3 / (1 - 1e-3))))
-    told = generator_gradient_health(GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=Minimax()))
+    told = generator_gradient_health(GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=MinimaxLosses()))
     assert told.non_saturating / told.minimax == pytest.approx(999, rel=1e-3)
     assert told.findings[0].kind == "generator-silenced"
     assert (
-        generator_gradient_health(GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=NonSaturating())).findings
+        generator_gradient_health(
+            GAN(nn.Linear(1, 1), judge, latent=1, shape=(1,), game=NonSaturatingLosses())
+        ).findings
         == ()
     )
 
@@ -320,6 +323,6 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(InputError, match="x contains 1 example"):
         energy_test(torch.randn(1, 3), torch.randn(5, 3))
     with pytest.raises(ArithmeticError, match="NaN or infinity"):
-        coverage(torch.full((9, 2), float("nan")), torch.randn(9, 2))
+        sample_coverage(torch.full((9, 2), float("nan")), torch.randn(9, 2))
     with pytest.raises(InputError, match="10 in each of 10 bins"):
         ratio_calibration(lambda x: x[:, 0], torch.randn(5, 1), torch.randn(5, 1))

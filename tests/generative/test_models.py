@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.core import InputError, NotFiniteError
-from gnomon.data import digits, js_divergence, mixture, optimal_discriminator, ring
+from gnomon.data import digits, gaussian_mixture, js_divergence, optimal_discriminator, ring_of_gaussians
 from gnomon.generative import (
     GAN,
     VAE,
@@ -39,7 +39,7 @@ from gnomon.generative.game import (
     game_rotation,
     simulate_game,
 )
-from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
+from gnomon.generative.gan import MinimaxLosses, NonSaturatingLosses, WassersteinLosses
 from gnomon.generative.instruments.latent import pca_gap
 from gnomon.generative.model import dequantize
 from gnomon.generative.train_gan import gan_gradient_field
@@ -162,7 +162,7 @@ def test_the_posterior_of_a_step_is_bayes_rule_on_a_grid():
 
 @pytest.mark.parametrize("target", ["noise", "data", "velocity"])
 def test_the_three_targets_are_one_model(target):
-    p = mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
+    p = gaussian_mixture([[-1.0, 0.0], [1.0, 0.5]], std=0.4)
     model = Diffusion(ExactDenoiser(p, SCHEDULE, target), SCHEDULE, shape=(2,), target=target)
     x, t = torch.randn(4, 2, dtype=D), torch.full((4,), 0.5, dtype=D)
     a = float(SCHEDULE.kept_at(0.5))
@@ -175,7 +175,7 @@ def test_the_three_targets_are_one_model(target):
 
 def test_the_bound_of_a_diffusion_is_the_exact_density_where_its_reverse_is():
     """For x_0 ~ N(0, I) the reverse steps are N(sqrt(1 - beta) x, beta): nothing is lost but by the last step."""
-    p = mixture([[0.0]])
+    p = gaussian_mixture([[0.0]])
     model = Diffusion(ExactDenoiser(p, SCHEDULE), SCHEDULE, shape=(1,), variance="forward")
     x = torch.zeros(4000, 1, dtype=D) + 0.7
     values = model.log_prob(x)
@@ -185,7 +185,10 @@ def test_the_bound_of_a_diffusion_is_the_exact_density_where_its_reverse_is():
 
 
 def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
-    for p in (mixture([[1.0, -0.5]], covariances=[[0.5, 0.2], [0.2, 0.8]]), ring(3, radius=1.0, std=0.3)):
+    for p in (
+        gaussian_mixture([[1.0, -0.5]], covariances=[[0.5, 0.2], [0.2, 0.8]]),
+        ring_of_gaussians(3, radius=1.0, std=0.3),
+    ):
         schedule = cosine_schedule(200)  # which ends nearer to N(0, I) than 1e-3
         network, x = ExactDenoiser(p, schedule), p.sample(10, seed=1)
         assert_allclose(flow_log_prob(network.score, x, schedule, steps=40), p.log_prob(x), atol=1e-3)
@@ -195,7 +198,7 @@ def test_the_flow_of_a_diffusion_has_the_density_of_its_data_to_1e_3():
 
 def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
     """Forward: covariance sqrt(a(t) / a(s)) (a(s) v + 1 - a(s)) of both times. Backward: error in proportion to the step."""
-    p, schedule, n = mixture([[0.8]], std=0.5), cosine_schedule(100), 20_000
+    p, schedule, n = gaussian_mixture([[0.8]], std=0.5), cosine_schedule(100), 20_000
     path = forward_path(p.sample(n), schedule, steps=4)[..., 0]
     a = schedule.kept_at(torch.linspace(0, 1, 5, dtype=D))
     for s, t in ((0, 2), (1, 3), (2, 2)):
@@ -212,7 +215,7 @@ def test_the_equation_with_noise_goes_there_and_back_through_the_same_laws():
 
 @pytest.mark.parametrize(("steps", "eta"), [(None, 1.0), (50, 0.0)])
 def test_samples_of_an_exact_network_are_those_of_the_data(steps, eta):
-    p, schedule = mixture([[-1.5], [1.5]], std=0.3, weights=[1, 3]), linear_schedule(100)
+    p, schedule = gaussian_mixture([[-1.5], [1.5]], std=0.3, weights=[1, 3]), linear_schedule(100)
     model = Diffusion(ExactDenoiser(p, schedule, "data"), schedule, shape=(1,), target="data")
     x = model.sample(2000, steps=steps, eta=eta, seed=2).double()
     share = float((x < 0).double().mean())
@@ -222,7 +225,7 @@ def test_samples_of_an_exact_network_are_those_of_the_data(steps, eta):
 
 def test_an_error_of_the_velocity_stays_one_and_an_error_of_the_noise_runs_away():
     """Exact means plus 0.05: x_0 at the last step is off by 0.05 sqrt(1 - a) or by 0.05 sqrt((1 - a) / a)."""
-    p, schedule = mixture([[0.0]], std=0.5), cosine_schedule(100)
+    p, schedule = gaussian_mixture([[0.0]], std=0.5), cosine_schedule(100)
     spread = {}
     for target in ("velocity", "noise"):
 
@@ -250,11 +253,11 @@ def test_schedules():
 
 @pytest.mark.full
 def test_the_best_discriminator_on_a_grid_is_the_formula_and_its_value_the_divergence():
-    p, q = mixture([[-1.0]]), mixture([[1.0]], std=0.8)
+    p, q = gaussian_mixture([[-1.0]]), gaussian_mixture([[1.0]], std=0.8)
     x = torch.linspace(-9, 9, 400, dtype=D)[:, None]
     a, b = p.log_prob(x).exp(), q.log_prob(x).exp()
     logits = torch.zeros(len(x), dtype=D, requires_grad=True)
-    cell, game = float(x[1] - x[0]), Minimax()
+    cell, game = float(x[1] - x[0]), MinimaxLosses()
     optimizer = torch.optim.LBFGS([logits], max_iter=400, tolerance_grad=1e-12, tolerance_change=1e-16,
                                   line_search_fn="strong_wolfe")  # fmt: skip
 
@@ -293,7 +296,7 @@ def test_games_turn_as_theory_says():
     assert rotation.findings[0].kind == "rotating-game" and not game_rotation(lambda w: w, start).findings
 
 
-@pytest.mark.parametrize("game", [NonSaturating(), Wasserstein(1.0), Minimax()])
+@pytest.mark.parametrize("game", [NonSaturatingLosses(), WassersteinLosses(1.0), MinimaxLosses()])
 @pytest.mark.parametrize("rule", [AlternatingUpdate(), ExtragradientUpdate()])
 def test_every_game_can_be_played_and_leaves_the_model_as_it_was(game, rule):
     torch.manual_seed(0)

@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.generative import GAN, train_gan
 from gnomon.generative.game import AlternatingUpdate, ExtragradientUpdate, simulate_game
-from gnomon.generative.gan import Minimax, NonSaturating, Wasserstein
+from gnomon.generative.gan import MinimaxLosses, NonSaturatingLosses, WassersteinLosses
 from gnomon.generative.train_gan import GanRun, _Table, gan_gradient_field
 from gnomon.training import SGD
 
@@ -103,15 +103,17 @@ def test_the_time_budget_ends_the_game():
     assert run.stopped == "time" and run.steps[-1] < 50
 
 
-@pytest.mark.parametrize("game", [Minimax(), NonSaturating(), Wasserstein()])
+@pytest.mark.parametrize("game", [MinimaxLosses(), NonSaturatingLosses(), WassersteinLosses()])
 def test_the_field_of_a_game_is_both_gradients_in_one_vector(game):
     model = gan(game)
     field, point = gan_gradient_field(model, DATA, seed=2)
     z = torch.randn(5, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64).float()
     real, fake = model.judge(DATA)[:, 0], model.judge(model.maker(z))[:, 0]
     soft = nn.functional.softplus
-    maker = {"Minimax": -soft(fake), "NonSaturating": soft(-fake), "Wasserstein": -fake}[type(game).__name__].mean()
-    judge = (fake - real if isinstance(game, Wasserstein) else soft(-real) + soft(fake)).mean()
+    maker = {"MinimaxLosses": -soft(fake), "NonSaturatingLosses": soft(-fake), "WassersteinLosses": -fake}[
+        type(game).__name__
+    ].mean()
+    judge = (fake - real if isinstance(game, WassersteinLosses) else soft(-real) + soft(fake)).mean()
     first = torch.autograd.grad(maker, list(model.maker.parameters()), retain_graph=True)
     second = torch.autograd.grad(judge, list(model.judge.parameters()))
     expected = torch.cat([g.flatten() for g in (*first, *second)])
@@ -120,7 +122,7 @@ def test_the_field_of_a_game_is_both_gradients_in_one_vector(game):
 
 
 def test_losses_of_a_gan_are_those_of_its_game_on_new_fakes():
-    model = gan(Wasserstein(7.0))
+    model = gan(WassersteinLosses(7.0))
     torch.manual_seed(1)
     found = model.discriminator_loss(DATA)
     torch.manual_seed(1)
@@ -132,7 +134,7 @@ def test_losses_of_a_gan_are_those_of_its_game_on_new_fakes():
     torch.testing.assert_close(found, expected)
     z = torch.randn(3, 2, generator=torch.Generator().manual_seed(6), dtype=torch.float64).float()
     torch.testing.assert_close(model.sample(3, seed=6), model.maker(z).detach())
-    assert Wasserstein().weight == 10.0
+    assert WassersteinLosses().weight == 10.0
 
 
 def test_players_of_unequal_size_move_one_after_the_other():

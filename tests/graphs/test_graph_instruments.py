@@ -54,7 +54,7 @@ def test_objects_and_edge_lists_give_the_same_numbers():
     torch.manual_seed(0)
     net, x = Nodes(), torch.randn(7, 3)
     data = SimpleNamespace(x=x, edge_index=EDGES, num_nodes=7)
-    one, two = (graphs.influence(net, x, g) for g in (EDGES, data))
+    one, two = (graphs.node_influence(net, x, g) for g in (EDGES, data))
     assert one.reach == two.reach == 1 and torch.equal(one.matrix, two.matrix)
     assert graphs.oversmoothing(net, x, EDGES).distance == graphs.oversmoothing(net, x, data).distance
 

@@ -26,7 +26,7 @@ def test_influence_is_the_norm_of_the_gradient_along_one_direction():
     matrix[0, 3] = matrix[3, 0] = 0.0  # no influence between the ends
     path = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
     x = torch.tensor(rng.standard_normal((4, 3)))
-    found = graphs.influence(Linear(torch.tensor(matrix), torch.tensor(weights)), x, torch.tensor(path))
+    found = graphs.node_influence(Linear(torch.tensor(matrix), torch.tensor(weights)), x, torch.tensor(path))
     with random_state(0):
         direction = torch.randn(2, dtype=torch.float64).numpy()
     np.testing.assert_allclose(found.matrix.numpy(), np.abs(matrix) * np.linalg.norm(weights @ direction), rtol=1e-10)
@@ -39,9 +39,9 @@ def test_influence_is_the_norm_of_the_gradient_along_one_direction():
 def test_parts_that_are_not_connected_do_not_count_for_reach_and_diameter():
     a = torch.zeros(5, 5)
     a[[0, 1, 3], [1, 2, 4]] = 1.0
-    found = graphs.influence(Linear(torch.ones(5, 5), torch.eye(1)), torch.randn(5, 1), a)
+    found = graphs.node_influence(Linear(torch.ones(5, 5), torch.eye(1)), torch.randn(5, 1), a)
     assert (found.reach, found.diameter) == (2, 2) and torch.isinf(found.resistance[0, 3])
-    nothing = graphs.influence(Linear(torch.zeros(5, 5), torch.eye(1)), torch.randn(5, 1), a)
+    nothing = graphs.node_influence(Linear(torch.zeros(5, 5), torch.eye(1)), torch.randn(5, 1), a)
     assert nothing.reach == 0 and nothing.correlation == 0.0
 
 
@@ -63,7 +63,7 @@ def test_correlation_pairs_influence_with_resistance_of_different_nodes():
     matrix = 1 / (1 + resistance + torch.rand(4, 4, generator=torch.Generator().manual_seed(0)).double() / 1e3)
     matrix[torch.eye(4, dtype=torch.bool)] = 1e-6
     upper = torch.triu(torch.ones(4, 4), 1) > 0
-    found = graphs.influence(Linear(matrix * upper, torch.eye(1).double()), torch.randn(4, 1).double(), a)
+    found = graphs.node_influence(Linear(matrix * upper, torch.eye(1).double()), torch.randn(4, 1).double(), a)
     assert found.correlation == pytest.approx(-1.0)
 
 

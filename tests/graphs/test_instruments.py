@@ -105,9 +105,9 @@ def test_layers_see_as_many_hops_as_there_are():
     torch.manual_seed(0)
     a, x = path(7).float(), torch.randn(7, 8)
     for depth in (2, 6):
-        found = graphs.influence(Network(depth, residual=True), x, a)
+        found = graphs.node_influence(Network(depth, residual=True), x, a)
         assert found.reach == depth and found.diameter == 6
-    assert [f.kind for f in graphs.influence(Network(2, residual=True), x, a).findings] == ["out-of-reach"]
+    assert [f.kind for f in graphs.node_influence(Network(2, residual=True), x, a).findings] == ["out-of-reach"]
 
 
 def test_a_bottleneck_is_found_and_a_dense_graph_is_not():
@@ -116,9 +116,9 @@ def test_a_bottleneck_is_found_and_a_dense_graph_is_not():
     long = torch.block_diag(full, path(8).float(), full)
     for i, j in ((7, 8), (15, 16)):
         long[i, j] = long[j, i] = 1.0
-    squashed = graphs.influence(Network(11, linear=True), torch.randn(24, 8), long)
+    squashed = graphs.node_influence(Network(11, linear=True), torch.randn(24, 8), long)
     assert [f.kind for f in squashed.findings] == ["oversquashed"] and squashed.correlation < -0.8
-    assert graphs.influence(Network(2, linear=True), torch.randn(8, 8), full).findings == ()
+    assert graphs.node_influence(Network(2, linear=True), torch.randn(8, 8), full).findings == ()
 
 
 def test_six_and_two_triangles_are_one_class_for_colors_and_networks():

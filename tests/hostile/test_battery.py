@@ -20,7 +20,7 @@ import gnomon
 from gnomon import checks, data, dynamics, examination, landscape, linalg, tangent
 from gnomon.estimators import KernelTransformer, NTKClassifier, NTKRegressor
 from gnomon.linalg.alignment import effective_rank
-from gnomon.linalg.solve import ConjugateGradient, Direct, Nystrom, choose_solver
+from gnomon.linalg.solve import ConjugateGradient, DirectSolver, NystromSolver, choose_solver
 from tests.hostile.strange import INPUTS, MODULES, TARGETS, X, Y, net
 
 MESSAGE = re.compile(r"^[^\n]{1,60}?: [^\n]+\.$")
@@ -42,7 +42,8 @@ DOORS = {
         ("tangent_operator(module, data)",), lambda m, x, y: tangent.tangent_operator(m, x).dense()
     ),
     "kappa": Door(
-        ("kappa(module, data)",), lambda m, x, y: tangent.kappa(m, (x, torch.zeros(6, 2)), iterations=2, starts=1).value
+        ("laziness_criterion(module, data)",),
+        lambda m, x, y: tangent.laziness_criterion(m, (x, torch.zeros(6, 2)), iterations=2, starts=1).value,
     ),
     "laziness": Door(("laziness(before, after, data)",), lambda m, x, y: tangent.laziness(m, m, x).kernel),
     "linearize": Door(("linearize(module)", "taylor_model(module, order)(x)"), lambda m, x, y: gnomon.linearize(m)(x)),
@@ -58,8 +59,12 @@ DOORS = {
     "gradient noise": Door(
         ("gradient_noise(module, data)",), lambda m, x, y: landscape.gradient_noise(m, (x, y)).scale
     ),
-    "signal": Door(("signal(module, data)",), lambda m, x, y: checks.signal(m, x).layers[0].activation),
-    "signal of a loss": Door(("signal(module, data)",), lambda m, x, y: checks.signal(m, (x, y)).layers[0].gradient),
+    "signal": Door(
+        ("signal_propagation(module, data)",), lambda m, x, y: checks.signal_propagation(m, x).layers[0].activation
+    ),
+    "signal of a loss": Door(
+        ("signal_propagation(module, data)",), lambda m, x, y: checks.signal_propagation(m, (x, y)).layers[0].gradient
+    ),
     "examine": Door(("examine(module, train)",), lambda m, x, y: gnomon.examine(m, (x, y), fit=False, name="one").name),
     "rank": Door(
         ("rank(networks, train)",), lambda m, x, y: examination.rank({"one": m}, (x, y)).candidates[0].alignment
@@ -257,7 +262,7 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
         ("3", 1, 0),
         lambda v: landscape.gradient_noise(net(), (X, Y), confidence=v),
     ),
-    ("signal(module, data)", "seed", (2.5, "3"), lambda v: checks.signal(net(), X, seed=v)),
+    ("signal_propagation(module, data)", "seed", (2.5, "3"), lambda v: checks.signal_propagation(net(), X, seed=v)),
     ("examine(module, train)", "budget", ("60s", 0, None), lambda v: gnomon.examine(net(), (X, Y), budget=v)),
     ("examine(module, train)", "seed", (2.5, "3"), lambda v: gnomon.examine(net(), (X, Y), seed=v)),
     ("examine(module, train)", "train", (X, None, (X, Y, Y)), lambda v: gnomon.examine(net(), v)),
@@ -266,14 +271,24 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("watch(module, data)", "every", (*NUMBERS, 0), lambda v: gnomon.watch(net(), (X, Y), every=v)),
     ("watch(module, data)", "examples", NUMBERS, lambda v: gnomon.watch(net(), (X, Y), examples=v)),
     ("watch(module, data)", "log", (3, [1]), lambda v: gnomon.watch(net(), (X, Y), log=v)),
-    ("kappa(module, data)", "alpha", ("3", 0, None), lambda v: tangent.kappa(net(), (X, torch.zeros(6, 2)), alpha=v)),
     (
-        "kappa(module, data)",
+        "laziness_criterion(module, data)",
+        "alpha",
+        ("3", 0, None),
+        lambda v: tangent.laziness_criterion(net(), (X, torch.zeros(6, 2)), alpha=v),
+    ),
+    (
+        "laziness_criterion(module, data)",
         "iterations",
         NUMBERS,
-        lambda v: tangent.kappa(net(), (X, torch.zeros(6, 2)), iterations=v),
+        lambda v: tangent.laziness_criterion(net(), (X, torch.zeros(6, 2)), iterations=v),
     ),
-    ("kappa(module, data)", "loss", (3, "mse"), lambda v: tangent.kappa(net(), (X, torch.zeros(6, 2)), loss=v)),
+    (
+        "laziness_criterion(module, data)",
+        "loss",
+        (3, "mse"),
+        lambda v: tangent.laziness_criterion(net(), (X, torch.zeros(6, 2)), loss=v),
+    ),
     ("taylor_model(module)", "order", (*NUMBERS, 0), lambda v: tangent.taylor_model(net(), v)),
     ("scale_output(module, alpha)", "alpha", ("3", None), lambda v: tangent.scale_output(net(), v)),
     ("tangent_operator(module, data)", "side", (3, None), lambda v: tangent.tangent_operator(net(), X, side=v)),
@@ -310,26 +325,31 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
         lambda v: dynamics.predict_from_kernel(SPD, v),
     ),
     (
-        "linalg.solve.Direct().solve(kernel, y)",
+        "linalg.solve.DirectSolver().solve(kernel, y)",
         "ridge",
         ("3", None, -1),
-        lambda v: Direct().solve(SPD, X, ridge=v),
+        lambda v: DirectSolver().solve(SPD, X, ridge=v),
     ),
-    ("linalg.solve.Direct().solve(kernel, y)", "jitter", ("3", [1]), lambda v: Direct(jitter=v).solve(SPD, X)),
     (
-        "linalg.solve.Direct().solve(kernel, y)",
+        "linalg.solve.DirectSolver().solve(kernel, y)",
+        "jitter",
+        ("3", [1]),
+        lambda v: DirectSolver(jitter=v).solve(SPD, X),
+    ),
+    (
+        "linalg.solve.DirectSolver().solve(kernel, y)",
         "y",
         (None, "y", X.to(torch.complex64)),
-        lambda v: Direct().solve(SPD, v),
+        lambda v: DirectSolver().solve(SPD, v),
     ),
-    ("linalg.solve.Direct().solve(kernel, y)", "K", (None, "K", 3, X), lambda v: Direct().solve(v, X)),
-    ("linalg.solve", "memory", NUMBERS, lambda v: Direct(memory=v).solve(SPD, X)),
+    ("linalg.solve.DirectSolver().solve(kernel, y)", "K", (None, "K", 3, X), lambda v: DirectSolver().solve(v, X)),
+    ("linalg.solve", "memory", NUMBERS, lambda v: DirectSolver(memory=v).solve(SPD, X)),
     ("linalg.solve", "memory", NUMBERS, lambda v: ConjugateGradient(memory=v).solve(SPD, X)),
-    ("Nystrom(m)", "m", (*NUMBERS, 0), lambda v: Nystrom(v)),
+    ("NystromSolver(m)", "m", (*NUMBERS, 0), lambda v: NystromSolver(v)),
     ("choose_solver(n)", "n", (*NUMBERS, 0), lambda v: choose_solver(v)),
     ("cholesky(K)", "jitter", ("3", [1]), lambda v: linalg.cholesky(SPD, jitter=v)),
     ("cholesky(K)", "K", (None, "K", 3, X), lambda v: linalg.cholesky(v)),
-    ("diagnose(K)", "K", (None, "K", 3, X), lambda v: linalg.diagnose(v)),
+    ("diagnose_matrix(K)", "K", (None, "K", 3, X), lambda v: linalg.diagnose_matrix(v)),
     ("alignment(kernel", "y", (None, "y", X[:3]), lambda v: tangent.alignment(SPD, v)),
     ("kernel_spectrum(kernel", "y", ("y", 3, X[:3]), lambda v: tangent.kernel_spectrum(SPD, v)),
     ("kernel_spectrum(kernel", "K", (None, "K", 3, X), lambda v: tangent.kernel_spectrum(v)),
@@ -337,7 +357,7 @@ OPTIONS: list[tuple[str, str, tuple[Any, ...], Callable[[Any], Any]]] = [
     ("mean_field(activation)", "activation", (None, 3), lambda v: checks.mean_field(v, weight_std=1.0)),
     ("mean_field(activation)", "weight_std", (None, "3", 0), lambda v: checks.mean_field(torch.tanh, weight_std=v)),
     ("digits()", "n_train", NUMBERS, lambda v: data.digits(v)),
-    ("sphere(n, d)", "n", (*NUMBERS, 0), lambda v: data.sphere(v, 3)),
+    ("sphere_points(n, d)", "n", (*NUMBERS, 0), lambda v: data.sphere_points(v, 3)),
 ]
 
 

@@ -74,7 +74,7 @@ def complaints(names):
     return {(name, thing): said for name in names for thing in STRANGE if (said := complaint(name, thing))}
 
 
-FEW = ["tangent.ntk", "checks.signal", "landscape.fisher", "attribution.gradient", "training.train"]
+FEW = ["tangent.ntk", "checks.signal_propagation", "landscape.fisher", "attribution.gradient", "training.train"]
 
 
 @pytest.mark.parametrize("name", [n if n in FEW else pytest.param(n, marks=pytest.mark.full) for n in CALLS])

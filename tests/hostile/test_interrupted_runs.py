@@ -13,13 +13,13 @@ from gnomon.bounds import epoch_wise_double_descent, forgetting_events, memoriza
 from gnomon.bounds.bias_variance import bias_variance
 from gnomon.bounds.hardness import dataset_hardness
 from gnomon.bounds.memorization import network_rademacher
-from gnomon.bounds.noise_fit import noise_fit
+from gnomon.bounds.noise_fit import label_noise_fit
 from gnomon.bounds.pacbayes.prior import LearnedPrior
 from gnomon.bounds.shattering import empirical_shattering
 from gnomon.checks.run.one_batch import fit_one_batch
 from gnomon.checks.run.step_size import short_runs
 from gnomon.checks.run.update_ratio import update_ratios
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.decisions.temperature import distill
 from gnomon.landscape.flow import gradient_flow_gap
 from gnomon.landscape.ranges import initialization_scale_range
@@ -83,10 +83,10 @@ CALLS = {
     ),
     "gradient_flow_gap": partial(gradient_flow_gap, _build(0), NUMBERS, lr=0.01, steps=20, step_divisor=2),
     "initialization_scale_range": partial(initialization_scale_range, _build(0), NUMBERS, scales=(1.0, 2.0), steps=40),
-    "learned_prior": lambda: LearnedPrior().center(_build(0), source((X, Y)).whole(), seed=0),
+    "learned_prior": lambda: LearnedPrior().center(_build(0), data_source((X, Y)).whole(), seed=0),
     "memorization": partial(memorization, _build, (X, Y), steps=40),
     "network_rademacher": partial(network_rademacher, _build, X, draws=2, steps=40),
-    "noise_fit": partial(noise_fit, _build(0), (X, Y), clean=torch.arange(12) > 3, steps=40),
+    "noise_fit": partial(label_noise_fit, _build(0), (X, Y), clean=torch.arange(12) > 3, steps=40),
     "output_spread": partial(output_spread, _wide, NUMBERS, widths=(1, 2, 3), draws=2, steps=40),
     "regime_map": partial(regime_map, _wide, NUMBERS, widths=(1, 2, 3), lr=0.01, steps=40),
     "scale_sweep": partial(scale_sweep, _build(0), NUMBERS, NUMBERS, lr=0.01, steps=40),

@@ -39,7 +39,7 @@ JUDGE = "the level of a judge of claims: hundreds of claims run, and few may fai
 OTHER_NAMES: Mapping[str, str] = {
     "adapter.read_output_meaning.y": "reads outputs and targets; there is no module",
     "adapter.read_output_meaning.x": "reads outputs and targets; there is no module",
-    "attribution.variance_shares.labels": TWO_SAMPLES,
+    "attribution.feature_variance_shares.labels": TWO_SAMPLES,
     "bounds.kernel_influence.y": GRAM_MATRIX,
     "bounds.learning_curve.y": GRAM_MATRIX,
     "bounds.ridge_stability.y": GRAM_MATRIX,
@@ -57,9 +57,9 @@ OTHER_NAMES: Mapping[str, str] = {
     "decisions.best_temperature.labels": TWO_SAMPLES,
     "discovery.discover_implicit.x": SIGNAL,
     "discovery.discover_ode.x": SIGNAL,
-    "dynamics.ensemble.y": GRAM_MATRIX,
-    "dynamics.modes.y": GRAM_MATRIX,
-    "dynamics.posterior.y": GRAM_MATRIX,
+    "dynamics.kernel_ensemble.y": GRAM_MATRIX,
+    "dynamics.training_modes.y": GRAM_MATRIX,
+    "dynamics.gp_posterior.y": GRAM_MATRIX,
     "dynamics.predict_from_kernel.y": GRAM_MATRIX,
     "dynamics.predict_from_kernel.y_test": GRAM_MATRIX,
     "dynamics.equivalent_stopping_time.y": GRAM_MATRIX,
@@ -72,22 +72,22 @@ OTHER_NAMES: Mapping[str, str] = {
     "generative.bits_per_dimension.model": GENERATIVE,
     "generative.classifier_test.x": TWO_SAMPLES,
     "generative.classifier_test.y": TWO_SAMPLES,
-    "generative.coverage.samples": "the generated samples, compared with data",
+    "generative.sample_coverage.samples": "the generated samples, compared with data",
     "generative.energy_test.x": TWO_SAMPLES,
     "generative.energy_test.y": TWO_SAMPLES,
     "generative.fit.model": GENERATIVE,
     "generative.latent_holes.model": GENERATIVE,
-    "generative.memorization.samples": "the generated samples, compared with data",
+    "generative.sample_memorization.samples": "the generated samples, compared with data",
     "generative.mmd_test.x": TWO_SAMPLES,
     "generative.mmd_test.y": TWO_SAMPLES,
     "generative.score_error.x": "the argument of two functions, the score and the exact score",
     "generative.train_gan.model": GENERATIVE,
     "graphs.graph_classes.network": "a function of a graph, not necessarily a module",
-    "graphs.influence.x": GRAPH,
+    "graphs.node_influence.x": GRAPH,
     "graphs.oversmoothing.x": GRAPH,
     "graphs.permutation_error.x": GRAPH,
-    "kernels.layers.x": "a kernel of x, as limit(net).ntk(x)",
-    "models.OnGraph.net": "the network inside a module, as in torch.nn",
+    "kernels.limit_layers.x": "a kernel of x, as limit(net).ntk(x)",
+    "models.ModuleOnGraph.net": "the network inside a module, as in torch.nn",
     "playground.fixed_batches.x": PAGE,
     "playground.fixed_batches.y": PAGE,
     "scattering.energy_by_order.x": SIGNAL,
@@ -102,7 +102,7 @@ OTHER_NAMES: Mapping[str, str] = {
     "symmetry.orbit_average.y": "a kernel of x and y",
     "tangent.alignment.y": GRAM_MATRIX,
     "tangent.kernel_spectrum.y": GRAM_MATRIX,
-    "training.Run.model": RECORD,
+    "training.TrainingRun.model": RECORD,
     "training.ablation.seeds": "the seeds themselves, not their number",
 }
 """Parameters with a name of one of the lists above, and the reason."""
@@ -113,19 +113,19 @@ DATA_LATER: Mapping[str, str] = {
     "attribution.representation_report": "the layer comes with the module",
     "attribution.sanity_check": "the method that is checked comes first",
     "attribution.top_activating": "the layer and the direction come with the module",
-    "discovery.distill": "the library of terms comes with the module",
+    "discovery.distill_equation": "the library of terms comes with the module",
 }
 """Functions of a module whose data are not the second argument, and the reason."""
 
 TRAIN_FOR_STEPS = (
-    "attribution.variational_information bayes.deep_ensemble bounds.forgetting_events bounds.memorization bounds.noise_fit "
+    "attribution.variational_information bayes.deep_ensemble bounds.forgetting_events bounds.memorization bounds.label_noise_fit "
     "checks.find_explosion decisions.distill examination.rank generative.fit generative.train_gan landscape.lr_range "
     "playground.fixed_batches tangent.frequency_curve tangent.output_spread tangent.regime_map tangent.scale_sweep "
-    "tangent.tangent_gap training.Run training.train"
+    "tangent.tangent_gap training.TrainingRun training.train"
 ).split()
 """Functions whose ``steps`` are training steps."""
 OTHER_STEPS = {"program.Program": "a field of a record: the steps of a program, read from a module"}
-MEASURED_SECONDS = ("kernels.KernelCost", "lab.ClaimOutcome", "report.Section", "training.Run")
+MEASURED_SECONDS = ("kernels.KernelCost", "lab.ClaimOutcome", "report.Section", "training.TrainingRun")
 """Records whose ``seconds`` are a measured or estimated time, not a budget."""
 PURE_INEQUALITIES = ("bounds.catoni_bound", "bounds.mcallester_bound", "bounds.seeger_bound", "bounds.vc_bound")
 """Formulas in which delta appears as it does in the literature."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.house.tree import modules, parse
 
-DECORATOR = "names_call"
+DECORATOR = "add_call_to_errors"
 WITHOUT_CALL = ("core", "cli")
 """Subpackages whose functions no user calls by their Python name."""
 

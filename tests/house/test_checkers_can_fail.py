@@ -150,12 +150,15 @@ def test_conventions(tmp_path, text, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("@names_call\ndef ntk(): raise InputError('x [H: finite]')", "kernels.ntk, line 2: a message has a code"),
-        ("@names_call\ndef ntk(): f(f'{x} [H: {y}]')", "kernels.ntk, line 2: a message has a code"),
-        ("@names_call\ndef ntk(call: str): ...", "kernels.ntk, line 2: 'call' is passed down"),
-        ("@names_call\ndef ntk(*, call: str | None = None): ...", "kernels.ntk, line 2: 'call' is passed down"),
-        ("def ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @names_call"),
-        ("@torch.no_grad()\ndef ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @names_call"),
+        (
+            "@add_call_to_errors\ndef ntk(): raise InputError('x [H: finite]')",
+            "kernels.ntk, line 2: a message has a code",
+        ),
+        ("@add_call_to_errors\ndef ntk(): f(f'{x} [H: {y}]')", "kernels.ntk, line 2: a message has a code"),
+        ("@add_call_to_errors\ndef ntk(call: str): ...", "kernels.ntk, line 2: 'call' is passed down"),
+        ("@add_call_to_errors\ndef ntk(*, call: str | None = None): ...", "kernels.ntk, line 2: 'call' is passed down"),
+        ("def ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @add_call_to_errors"),
+        ("@torch.no_grad()\ndef ntk(): ...", "gnomon.kernels.ntk.ntk: is exported and has no @add_call_to_errors"),
     ],
 )
 def test_public_errors(tmp_path, text, words):
@@ -163,7 +166,7 @@ def test_public_errors(tmp_path, text, words):
         "__init__.py": "__all__ = ['ntk', 'stream']\nfrom gnomon.kernels import ntk, stream\n",
         "core/__init__.py": "__all__ = ['free']\ndef free(call: Call): ...\n",
         "kernels/__init__.py": "__all__ = ['ntk', 'stream']\nfrom gnomon.kernels.ntk import ntk, stream as stream\n",
-        "kernels/ntk.py": "@property\n@names_call('a.ntk()')\ndef ntk(): ...\ndef stream():\n    yield 1\n",
+        "kernels/ntk.py": "@property\n@add_call_to_errors('a.ntk()')\ndef ntk(): ...\ndef stream():\n    yield 1\n",
     }
     assert public_errors.faults(plant(tmp_path / "gnomon", sound)) == []
     plant(tmp_path / "gnomon", {"kernels/ntk.py": text + "\n"})

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon import Law
+from gnomon import InitializationLaw
 from gnomon.models import SelfAttention
 
 WIDTH = 16
@@ -118,7 +118,7 @@ def layer(op, args, channels, shape, laws, path):
         return ELEMENTWISE[op](), channels, shape
     match op:
         case "dense":
-            laws[path] = Law(args["w"], args["b"])
+            laws[path] = InitializationLaw(args["w"], args["b"])
             return nn.Linear(channels, WIDTH), WIDTH, shape
         case "conv":
             return convolution(args, channels, shape, laws, path)
@@ -144,8 +144,11 @@ def layer(op, args, channels, shape, laws, path):
             left, right = (build(args[k], channels, shape, laws, f"{path}.{k}.") for k in ("left", "right"))
             return Branch(left[0], right[0]), left[1], left[2]
         case "attention":
-            laws[f"{path}.inner.query_key"] = Law(math.sqrt(args["wq"] * args["wk"]))
-            laws[f"{path}.inner.value"], laws[f"{path}.inner.out"] = Law(args["wv"]), Law(args["wo"])
+            laws[f"{path}.inner.query_key"] = InitializationLaw(math.sqrt(args["wq"] * args["wk"]))
+            laws[f"{path}.inner.value"], laws[f"{path}.inner.out"] = (
+                InitializationLaw(args["wv"]),
+                InitializationLaw(args["wo"]),
+            )
             return Attention(channels), channels, shape
     raise KeyError(op)
 
@@ -155,7 +158,7 @@ def convolution(args, channels, shape, laws, path):
     kernel, stride = args["k"], args.get("s") or [1] * len(shape)
     padding = args.get("pad", "SAME")
     if padding == "VALID":
-        laws[path] = Law(args["w"], args["b"])
+        laws[path] = InitializationLaw(args["w"], args["b"])
         return (
             kind(channels, WIDTH, kernel, stride),
             WIDTH,
@@ -165,11 +168,11 @@ def convolution(args, channels, shape, laws, path):
     mode = "circular" if padding == "CIRCULAR" else "zeros"
     after = [math.ceil(n / s) for n, s in zip(shape, stride, strict=True)]
     if all(a == b for a, b in pads):
-        laws[path] = Law(args["w"], args["b"])
+        laws[path] = InitializationLaw(args["w"], args["b"])
         return kind(channels, WIDTH, kernel, stride, [a for a, _ in pads], padding_mode=mode), WIDTH, after
     flat = [w for pair in reversed(pads) for w in pair]
     fill = {"zeros": "constant", "circular": "circular"}[mode]
-    laws[f"{path}.1"] = Law(args["w"], args["b"])
+    laws[f"{path}.1"] = InitializationLaw(args["w"], args["b"])
     pad = Elementwise(lambda x: nn.functional.pad(x, flat, mode=fill))
     return nn.Sequential(pad, kind(channels, WIDTH, kernel, stride)), WIDTH, after
 

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from gnomon.core.errors import NoLimitError, UnsupportedModuleError
-from gnomon.models import GCNLayer, OnGraph, gcn_matrix
+from gnomon.models import GCNLayer, ModuleOnGraph, gcn_matrix
 
 F64 = torch.float64
 
@@ -90,10 +90,14 @@ class Encoded(nn.Module):
 
 def test_hidden_keys_are_not_seen():
     """With a law of zero for queries and keys attention is the mean of what is not hidden, exactly."""
-    laws = {"e": Law(7**0.5), "c": Law(1.0)} | {f"t.layers.0.linear{i}": Law(1.0) for i in (1, 2)}
+    laws = {"e": InitializationLaw(7**0.5), "c": InitializationLaw(1.0)} | {
+        f"t.layers.0.linear{i}": InitializationLaw(1.0) for i in (1, 2)
+    }
     name = "t.layers.0.self_attn"
-    laws |= {f"{name}.in_proj_weight.{part}": Law(float(part == "value")) for part in ("query", "key", "value")}
-    laws |= {f"{name}.out_proj": Law(1.0)}
+    laws |= {
+        f"{name}.in_proj_weight.{part}": InitializationLaw(float(part == "value")) for part in ("query", "key", "value")
+    }
+    laws |= {f"{name}.out_proj": InitializationLaw(1.0)}
     padded = gnomon.limit(Encoded(), init=laws, parametrization="ntk")(PADDED)
     short = gnomon.limit(Encoded(padded=False), init=laws, parametrization="ntk")(PADDED[:, :3])
     assert torch.allclose(padded.nngp, short.nngp, rtol=1e-12) and torch.allclose(padded.ntk, short.ntk, rtol=1e-12)
@@ -199,7 +203,7 @@ def test_what_has_no_limit_is_refused_with_its_reason_and_a_way_out():
     with pytest.raises(NoLimitError, match=r"product over time of gates.*gnomon.sampled_limit"):
         gnomon.limit(Gated()).ntk(x)
     assert gnomon.sampled_limit(Gated(), draws=4).ntk(x).shape == (2, 2)
-    with pytest.raises(UnsupportedModuleError, match=r"gnomon.models.OnGraph\(net, graph\)"):
+    with pytest.raises(UnsupportedModuleError, match=r"gnomon.models.ModuleOnGraph\(net, graph\)"):
         gnomon.limit(Convolutions()).ntk(torch.randn(2, 4, 3))
 
 
@@ -216,7 +220,9 @@ def test_a_network_on_a_fixed_graph():
     """By hand: two affine layers with the coupling matrix after each, ReLU between them, the mean over nodes."""
     m = gcn_matrix(torch.tensor([[0.0, 1, 0, 0], [1, 0, 1, 1], [0, 1, 0, 0], [0, 1, 0, 0]])).double()
     x = torch.randn(2, 4, 3, dtype=F64, generator=torch.Generator().manual_seed(1))
-    got = gnomon.limit(OnGraph(Convolutions(), m.float()), init=Law(2**0.5), parametrization="ntk").nngp(x)
+    got = gnomon.limit(
+        ModuleOnGraph(Convolutions(), m.float()), init=InitializationLaw(2**0.5), parametrization="ntk"
+    ).nngp(x)
     k = 2 / 3 * torch.einsum("ps,isc,jtc,qt->ijpq", m, x, x, m)
     v = torch.stack([k[i, i].diag() for i in range(2)])
     cos = (k / (v[:, None, :, None] * v[None, :, None, :]).sqrt()).clamp(-1, 1)
@@ -258,8 +264,10 @@ def test_layers_like_those_of_pytorch_geometric_are_read_by_what_they_have():
     a = torch.zeros(4, 4)
     a[edges[0], edges[1]] = 1.0
     x = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(1))
-    plain = gnomon.limit(OnGraph(Convolutions(), gcn_matrix(a)), init=Law(1.3), parametrization="ntk").nngp(x)
-    read = gnomon.limit(OnGraph(Geometric(), edges), init=Law(1.3), parametrization="ntk").nngp(x)
+    plain = gnomon.limit(
+        ModuleOnGraph(Convolutions(), gcn_matrix(a)), init=InitializationLaw(1.3), parametrization="ntk"
+    ).nngp(x)
+    read = gnomon.limit(ModuleOnGraph(Geometric(), edges), init=InitializationLaw(1.3), parametrization="ntk").nngp(x)
     assert torch.allclose(plain, read, rtol=1e-6)
-    w = gnomon.limit(OnGraph(Geometric(), edges))
+    w = gnomon.limit(ModuleOnGraph(Geometric(), edges))
     assert w.ntk(x).shape == (2, 2)  # by Glorot's rule

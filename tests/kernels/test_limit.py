@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import BudgetError, InputError, Law, NoLimitError, NotFiniteError, UnsupportedModuleError
+from gnomon import BudgetError, InitializationLaw, InputError, NoLimitError, NotFiniteError, UnsupportedModuleError
 from gnomon.kernels import cost
 from gnomon.kernels.cost import needs
 from gnomon.models import SelfAttention
@@ -63,7 +63,7 @@ NETS = {
 def test_agrees_with_the_recursion_by_hand(name, parametrization):
     net, _ = NETS[name]
     x, y = points(3, 10), points(2, 10)
-    law = Law(1.3, 0.4)
+    law = InitializationLaw(1.3, 0.4)
     spec = recursion.spec_of(net, lambda layer: (law.weight_std, law.bias_std))
     nngp, ntk = recursion.kernels(spec, x.numpy(), y.numpy(), parametrization)
     got = gnomon.limit(net, init=law, parametrization=parametrization)(x, y)
@@ -299,9 +299,9 @@ def test_errors_of_reading_pass_through():
 def test_overflow_is_said():
     net = nn.Sequential(nn.Linear(10, 8), Exp(), nn.Linear(8, 8), Exp(), nn.Linear(8, 1))
     with pytest.raises(NotFiniteError, match="exceeds the range"):
-        gnomon.limit(net, init=Law(5.0)).nngp(10 * points(2, 10))
+        gnomon.limit(net, init=InitializationLaw(5.0)).nngp(10 * points(2, 10))
     with pytest.raises(NotFiniteError, match="overflow"):
-        gnomon.limit(mlp(depth=10), init=Law(1e20)).nngp(points(2, 10))
+        gnomon.limit(mlp(depth=10), init=InitializationLaw(1e20)).nngp(points(2, 10))
 
 
 class Exp(nn.Module):
@@ -385,7 +385,7 @@ def test_outputs_with_positions_are_averaged_over_them():
     net = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Conv1d(8, 1, 1))
     flat = nn.Sequential(nn.Conv1d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 4, 1))
     x = points(3, 3, 6)
-    law = Law(1.0, 0.1)
+    law = InitializationLaw(1.0, 0.1)
     dense = gnomon.limit(flat, init=law, parametrization="ntk").nngp(x)
     assert torch.allclose(gnomon.limit(net, init=law, parametrization="ntk").nngp(x), dense, rtol=1e-12)
 
@@ -399,7 +399,7 @@ def test_the_module_may_be_in_double_precision_or_a_single_layer():
 def test_depth_thirty_stays_exact_on_the_diagonal():
     net = mlp(depth=30)
     x = points(5, 10)
-    k = gnomon.limit(net, init=Law(math.sqrt(2)), parametrization="ntk").ntk(x).diag()
+    k = gnomon.limit(net, init=InitializationLaw(math.sqrt(2)), parametrization="ntk").ntk(x).diag()
     assert torch.allclose(k, 31 * 2 * x.square().mean(1), rtol=1e-13)  # every layer keeps and adds 2 v
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import InputError, Law
+from gnomon import InitializationLaw, InputError
 from gnomon.kernels.widen import widen_layers
 
 X = torch.randn(3, 48, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
@@ -19,7 +19,7 @@ def mlp(w=64):
 
 
 @pytest.mark.parametrize("parametrization", ["standard", "ntk"])
-@pytest.mark.parametrize("init", ["torch", Law(1.4, 0.2)], ids=["torch", "law"])
+@pytest.mark.parametrize("init", ["torch", InitializationLaw(1.4, 0.2)], ids=["torch", "law"])
 def test_agrees_with_the_exact_limit_within_its_errors(init, parametrization):
     exact = gnomon.limit(mlp(), init=init, parametrization=parametrization)(X[:2], X[1:])
     guess = gnomon.sampled_limit(mlp(), init=init, parametrization=parametrization, draws=64)(X[:2], X[1:])
@@ -115,14 +115,14 @@ def test_widening_goes_by_the_narrowest_hidden_layer():
     assert [tuple(p.weight.shape) for p in widen_layers(net, X, 30)[::2]] == [(96, 48), (32, 96), (2, 32)]  # times four
 
 
-@pytest.mark.parametrize("init", [Law(1.4, 0.3), "measured"], ids=["law", "measured"])
+@pytest.mark.parametrize("init", [InitializationLaw(1.4, 0.3), "measured"], ids=["law", "measured"])
 def test_one_layer_has_its_limit_in_every_draw(init):
     """NTK parametrization: w^2 x . x' / d + b^2, whatever the weights are."""
     net = nn.Linear(48, 3).double()
     with torch.no_grad():
         net.bias.mul_(4.0)  # so that biases and weights differ in size
     square = [float(p.detach().square().mean()) for p in (net.weight, net.bias)]
-    w2, b2 = (1.4**2, 0.3**2) if isinstance(init, Law) else (48 * square[0], square[1])
+    w2, b2 = (1.4**2, 0.3**2) if isinstance(init, InitializationLaw) else (48 * square[0], square[1])
     k = gnomon.sampled_limit(net, init=init, parametrization="ntk", draws=3)(X)
     assert torch.allclose(k.ntk, w2 * X @ X.T / 48 + b2, rtol=1e-12)
     assert k.ntk_error.abs().max() < 1e-12
@@ -254,7 +254,7 @@ def test_two_sets_of_named_inputs_give_the_rows_and_columns_of_the_whole():
 
 def test_a_function_has_its_own_initialization():
     with pytest.raises(InputError, match="with a function that builds the module"):
-        gnomon.sampled_limit(Named, init=gnomon.Law(1.0))
+        gnomon.sampled_limit(Named, init=gnomon.InitializationLaw(1.0))
 
 
 def test_a_function_that_sets_its_own_seed_is_refused():

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.models import OnGraph
+from gnomon.models import ModuleOnGraph
 
 
 def installed(name):
@@ -46,8 +46,8 @@ def empirical(net, x):
 def test_a_gcn_of_pytorch_geometric_agrees_with_its_draws():
     x = torch.randn(3, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     torch.manual_seed(0)
-    limit = gnomon.limit(OnGraph(Classifier(64), EDGES)).ntk(x)
-    draws = torch.stack([empirical(OnGraph(Classifier(64), EDGES).double(), x) for _ in range(60)])
+    limit = gnomon.limit(ModuleOnGraph(Classifier(64), EDGES)).ntk(x)
+    draws = torch.stack([empirical(ModuleOnGraph(Classifier(64), EDGES).double(), x) for _ in range(60)])
     scale = limit.diag().sqrt()
     allowed = 4 * draws.std(0) / math.sqrt(60) + 3 / 64 * scale[:, None] * scale
     assert bool(((draws.mean(0) - limit).abs() <= allowed).all())
@@ -62,10 +62,10 @@ def test_instruments_take_data_and_modules_of_pytorch_geometric():
     ring = torch.stack([torch.arange(12), (torch.arange(12) + 1) % 12])
     data = Data(x=torch.randn(12, 4), edge_index=torch.cat([ring, ring.flip(0)], 1))
     net = GCN(4, 8, 2, 3)
-    assert gnomon.graphs.influence(net, data.x, data).reach == 2
+    assert gnomon.graphs.node_influence(net, data.x, data).reach == 2
     assert len(gnomon.graphs.oversmoothing(net, data.x, data).distance) == 2
     assert gnomon.graphs.graph_spectrum(data).components == 1
-    limit = gnomon.limit(OnGraph(GCN(4, 8, 2, 3), data.edge_index)).nngp(torch.randn(2, 12, 4))
+    limit = gnomon.limit(ModuleOnGraph(GCN(4, 8, 2, 3), data.edge_index)).nngp(torch.randn(2, 12, 4))
     assert limit.shape == (2, 2)
 
 

@@ -77,8 +77,8 @@ def test_every_change_is_seen(change):
 
 def test_an_unchanged_module_is_read_once(monkeypatch):
     calls = []
-    real = prepare.read
-    monkeypatch.setattr(prepare, "read", lambda *given: calls.append(1) or real(*given))
+    real = prepare.read_program
+    monkeypatch.setattr(prepare, "read_program", lambda *given: calls.append(1) or real(*given))
     lim = gnomon.limit(Scaled())
     for n in (4, 4, 5, 4, 5):
         lim.ntk(torch.randn(n, 3))

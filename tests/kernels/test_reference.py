@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from tests.house.tree import ROOT
 from tests.kernels.specs import Elementwise, load
 
@@ -61,8 +61,8 @@ def test_the_diagonal_is_exact(depth):
     """With w^2 = 2 a ReLU network keeps its variance v = |x|^2/d, and its NTK is (depth + 1) v."""
     layers = [nn.Linear(10, 16), nn.ReLU()] + [m for _ in range(depth - 1) for m in (nn.Linear(16, 16), nn.ReLU())]
     net = nn.Sequential(*layers, nn.Linear(16, 1))
-    laws = {p: Law(math.sqrt(2)) for p, m in net.named_modules() if isinstance(m, nn.Linear)} | {
-        str(2 * depth): Law(1.0)
+    laws = {p: InitializationLaw(math.sqrt(2)) for p, m in net.named_modules() if isinstance(m, nn.Linear)} | {
+        str(2 * depth): InitializationLaw(1.0)
     }
     x = torch.randn(50, 10, dtype=torch.float64)
     got = gnomon.limit(net, init=laws, parametrization="ntk").ntk(x).diag()
@@ -72,6 +72,6 @@ def test_the_diagonal_is_exact(depth):
 
 def test_a_wrong_law_is_noticed():
     x1, x2, net, laws, wanted = load(next(p for p in OWN if p.stem == "fc_relu_2"))
-    wrong = {p: Law(1.001 * law.weight_std, law.bias_std) for p, law in laws.items()}
+    wrong = {p: InitializationLaw(1.001 * law.weight_std, law.bias_std) for p, law in laws.items()}
     got = gnomon.limit(net, init=wrong, parametrization="ntk").ntk(x1, x2)
     assert relative(got, wanted["ntk"]).max() > 1e-4

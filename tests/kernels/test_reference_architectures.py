@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from gnomon.models import SelfAttention
 
 FILES = Path(__file__).parent / "reference" / "more"
@@ -43,13 +43,17 @@ def graph(phi, readout, *, aggregate_first=True, size=8):
     return Net(run, a=nn.Linear(5, 8), b=nn.Linear(8, 8), c=nn.Linear(size, 1)), LAWS
 
 
-LAWS = {"a": Law(1.4, 0.1), "b": Law(1.1, 0.3), "c": Law(1.3, 0.2)}
+LAWS = {"a": InitializationLaw(1.4, 0.1), "b": InitializationLaw(1.1, 0.3), "c": InitializationLaw(1.3, 0.2)}
 
 
 def transposed(kind, first, kernel, stride, readout, size, extra=0):
     layers = [first, nn.ReLU(), kind(8, 8, kernel, stride=stride, output_padding=extra), nn.ReLU()]
     net = Net(lambda s, x: s.c(readout(s.body(x.movedim(-1, 1)))), body=nn.Sequential(*layers), c=nn.Linear(size, 1))
-    return net, {"body.0": Law(1.5, 0.1), "body.2": Law(1.2, 0.3), "c": Law(1.3, 0.2)}
+    return net, {
+        "body.0": InitializationLaw(1.5, 0.1),
+        "body.2": InitializationLaw(1.2, 0.3),
+        "c": InitializationLaw(1.3, 0.2),
+    }
 
 
 def pooled(h):
@@ -63,7 +67,11 @@ def flat(h):
 def volumes():
     layers = [nn.Conv3d(2, 8, 2), nn.ReLU(), nn.CircularPad3d((0, 1, 0, 1, 0, 1)), nn.Conv3d(8, 8, 2), nn.ReLU()]
     net = Net(lambda s, x: s.c(pooled(s.body(x.movedim(-1, 1)))), body=nn.Sequential(*layers), c=nn.Linear(8, 1))
-    return net, {"body.0": Law(1.5, 0.1), "body.3": Law(1.3, 0.1), "c": Law(1.3, 0.2)}
+    return net, {
+        "body.0": InitializationLaw(1.5, 0.1),
+        "body.3": InitializationLaw(1.3, 0.1),
+        "c": InitializationLaw(1.3, 0.2),
+    }
 
 
 def masked(layer):
@@ -76,7 +84,7 @@ def masked(layer):
         h = s.a(x.transpose(1, 2)).transpose(1, 2) if isinstance(s.a, nn.Conv1d) else s.a(x)
         return s.c((weights @ torch.relu(h)).squeeze(1))
 
-    return Net(run, a=layer, c=nn.Linear(8, 1)), {"a": Law(1.5, 0.1), "c": Law(1.3, 0.2)}
+    return Net(run, a=layer, c=nn.Linear(8, 1)), {"a": InitializationLaw(1.5, 0.1), "c": InitializationLaw(1.3, 0.2)}
 
 
 class Sequence(nn.Module):
@@ -91,12 +99,12 @@ class Sequence(nn.Module):
 def attention():
     """With logits over d_k, queries are tied to keys."""
     laws = {
-        "embed": Law(1.5, 0.1),
-        "attend.query_key": Law(math.sqrt(0.9 * 1.2)),
-        "attend.value": Law(1.1),
-        "attend.out": Law(1.3),
+        "embed": InitializationLaw(1.5, 0.1),
+        "attend.query_key": InitializationLaw(math.sqrt(0.9 * 1.2)),
+        "attend.value": InitializationLaw(1.1),
+        "attend.out": InitializationLaw(1.3),
     }
-    return Sequence(), laws | {"c": Law(1.3, 0.2)}
+    return Sequence(), laws | {"c": InitializationLaw(1.3, 0.2)}
 
 
 CASES = {

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from tests.oracles import recurrence as oracle
 from tests.oracles.ensemble import ntks
 from tests.shares import in_full
@@ -211,7 +211,11 @@ def test_a_recurrent_network_equals_the_oracle():
     """Last state, tanh, a head of weight variance 1 without bias: the kernels of the state itself."""
     rnn, head = nn.RNN(6, 32, batch_first=True), nn.Linear(32, 1, bias=False)
     net = Net(lambda s, x: s.head(s.rnn(x)[1].squeeze(0)), rnn=rnn, head=head)
-    laws = {"rnn.weight_ih_l0": Law(0.4, 0.1), "rnn.weight_hh_l0": Law(0.6, 0.2), "head": Law(1.0)}
+    laws = {
+        "rnn.weight_ih_l0": InitializationLaw(0.4, 0.1),
+        "rnn.weight_hh_l0": InitializationLaw(0.6, 0.2),
+        "head": InitializationLaw(1.0),
+    }
     x = inputs("last state")[:2, :4]
     got = gnomon.limit(net, init=laws, parametrization="ntk")(x)
     tangent = (0.4**2, 0.6**2, 0.1**2 + 0.2**2)

@@ -102,7 +102,7 @@ def test_another_computation_is_refused(tmp_path, change):
     x = torch.randn(5, 3)
     gnomon.limit(network()).to_zarr(tmp_path / "k", x, kind=("ntk",))
     net = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1)) if change == "network" else network()
-    law = gnomon.Law(1.0, 0.1) if change == "law" else "torch"
+    law = gnomon.InitializationLaw(1.0, 0.1) if change == "law" else "torch"
     lim = gnomon.limit(net, init=law, dtype=torch.float32 if change == "dtype" else torch.float64)
     with pytest.raises(InputError, match="different network, law, data set or option"):
         lim.to_zarr(tmp_path / "k", x + (change == "data"), kind=("nngp",) if change == "kind" else ("ntk",))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from gnomon.core.errors import UnsupportedModuleError
 from gnomon.kernels.rules import heads
 
@@ -104,8 +104,16 @@ def test_the_rule_agrees_with_simulation(name):
 def test_equal_keys_give_the_mean_exactly():
     """Without a query and key map (law 0) attention is the mean over positions, whatever the draws."""
     net, x = attention(), inputs()
-    laws = {"e": Law(1.0), "a.in_proj_weight.query": Law(0.0), "a.in_proj_weight.key": Law(0.0)}
-    laws |= {"a.in_proj_weight.value": Law(1.2), "a.out_proj": Law(0.7), "c": Law(1.0)}
+    laws = {
+        "e": InitializationLaw(1.0),
+        "a.in_proj_weight.query": InitializationLaw(0.0),
+        "a.in_proj_weight.key": InitializationLaw(0.0),
+    }
+    laws |= {
+        "a.in_proj_weight.value": InitializationLaw(1.2),
+        "a.out_proj": InitializationLaw(0.7),
+        "c": InitializationLaw(1.0),
+    }
     got = gnomon.limit(net, init=laws, parametrization="ntk").nngp(x)
     mean = x.mean(1)
     assert torch.allclose(got, (1.2 * 0.7) ** 2 * mean @ mean.T / 6, rtol=1e-12)
@@ -177,13 +185,18 @@ class ClassToken(nn.Module):
 
 
 def test_a_class_token_and_random_positions_agree_with_simulation():
-    laws = {"token": Law(1.0), "p": Law(0.5 * math.sqrt(5))}
+    laws = {"token": InitializationLaw(1.0), "p": InitializationLaw(0.5 * math.sqrt(5))}
     torch.manual_seed(0)
     net = ClassToken()
     paths = [w.path for w in gnomon.limit(net, init="measured").program(inputs()).weights]
-    plain = {p: Law(math.sqrt(1 / 3), math.sqrt(1 / 3 / W)) for p in paths}
-    plain |= {"e": Law(math.sqrt(1 / 3), math.sqrt(1 / 18)), "layer.self_attn.out_proj": Law(math.sqrt(1 / 3))}
-    plain |= {f"layer.self_attn.in_proj_weight.{k}": Law(math.sqrt(1 / 2)) for k in ("query", "key", "value")}
+    plain = {p: InitializationLaw(math.sqrt(1 / 3), math.sqrt(1 / 3 / W)) for p in paths}
+    plain |= {
+        "e": InitializationLaw(math.sqrt(1 / 3), math.sqrt(1 / 18)),
+        "layer.self_attn.out_proj": InitializationLaw(math.sqrt(1 / 3)),
+    }
+    plain |= {
+        f"layer.self_attn.in_proj_weight.{k}": InitializationLaw(math.sqrt(1 / 2)) for k in ("query", "key", "value")
+    }
     check(ClassToken, inputs(), init=plain | laws)
 
 

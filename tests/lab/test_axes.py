@@ -3,7 +3,7 @@
 import pytest
 
 from gnomon.core.errors import InputError
-from gnomon.lab import Claim, Premise, Source, equals, in_order, run
+from gnomon.lab import Claim, Premise, Source, equals, in_order, run_claim
 
 
 def claim(**changes):
@@ -18,7 +18,7 @@ def claim(**changes):
 
 
 def test_points_are_at_the_values_of_the_parameter():
-    plot = run(claim()).plots()[0]
+    plot = run_claim(claim()).plots()[0]
     measured, theory = plot.marks
     assert (plot.x.label, plot.x.log, plot.y.label) == ("number x", True, "sum")
     assert measured.x == (1.0, 50.0, 2.0) and measured.y == (2.0, 100.0, 4.0)
@@ -26,8 +26,8 @@ def test_points_are_at_the_values_of_the_parameter():
 
 
 def test_points_stay_numbered_without_a_value_for_each():
-    assert run(claim(axes=("number x", "sum"))).plots()[0].marks[0].x == (0.0, 1.0, 2.0)
-    one = run(claim(observed=lambda: 4.0, predicted=lambda: 4.0, control=lambda: 5.0)).plots()[0]
+    assert run_claim(claim(axes=("number x", "sum"))).plots()[0].marks[0].x == (0.0, 1.0, 2.0)
+    one = run_claim(claim(observed=lambda: 4.0, predicted=lambda: 4.0, control=lambda: 5.0)).plots()[0]
     assert one.x.label == "number x" and one.marks[0].x == (0.0,)
 
 
@@ -35,9 +35,9 @@ def test_bars_have_what_is_measured_along_x():
     order = claim(
         judge=in_order(), predicted=lambda: ("a", "b"), observed=lambda: {"a": 1, "b": 2}, control=lambda: {"a": 2, "b": 1},
     )  # fmt: skip
-    plot = run(order).plots()[0]
+    plot = run_claim(order).plots()[0]
     assert (plot.x.label, plot.y.label) == ("sum", "number x")
-    assert run(order).to_dict()["axes"] == ["sum", "number x"]
+    assert run_claim(order).to_dict()["axes"] == ["sum", "number x"]
 
 
 @pytest.mark.parametrize("axes", [("only one",), ("x", "y", "no parameter"), ("x", "y", "xs", "more")])

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gnomon.core.errors import InputError
-from gnomon.lab import Claim, Premise, Source, Verdict, mean_equals, run
+from gnomon.lab import Claim, Premise, Source, Verdict, mean_equals, run_claim
 
 
 def variance(width, samples):
@@ -27,13 +27,13 @@ def claim(**changes):
 
 def test_a_run_depends_on_its_seed_alone():
     before = torch.get_rng_state()
-    first, again, other = (run(claim(), seed=s).judgment.values[0].value for s in (1, 1, 2))
+    first, again, other = (run_claim(claim(), seed=s).judgment.values[0].value for s in (1, 1, 2))
     assert first == again != other
     assert torch.equal(before, torch.get_rng_state())
 
 
 def test_verdict_control_and_json():
-    outcome = run(claim())
+    outcome = run_claim(claim())
     assert (
         outcome.judgment.verdict is Verdict.HOLDS and outcome.control.verdict is Verdict.REFUTED and outcome.as_stated
     )
@@ -43,21 +43,21 @@ def test_verdict_control_and_json():
 
 
 def test_parameters_are_the_readers():
-    assert run(claim(), {"width": "7", "scales": "3,4"}).parameters["scales"] == (3.0, 4.0)
-    assert run(claim(), scale="full").parameters["width"] == 500
-    outside = run(claim(), {"width": 1})
+    assert run_claim(claim(), {"width": "7", "scales": "3,4"}).parameters["scales"] == (3.0, 4.0)
+    assert run_claim(claim(), scale="full").parameters["width"] == 500
+    outside = run_claim(claim(), {"width": 1})
     assert outside.premises[1].holds is False and "outside its hypotheses (several units)" in outside.verdict
     assert not outside.as_stated and not outside.findings
     with pytest.raises(InputError, match="no parameter 'depth'. The parameters are: width, samples, scales"):
-        run(claim(), {"depth": 3})
+        run_claim(claim(), {"depth": 3})
     with pytest.raises(InputError, match="width must be int, as in 50, but it is 'wide'"):
-        run(claim(), {"width": "wide"})
+        run_claim(claim(), {"width": "wide"})
 
 
 def test_a_control_that_holds_is_a_finding():
-    outcome = run(claim(control=variance))
+    outcome = run_claim(claim(control=variance))
     assert not outcome.as_stated and outcome.findings[0].kind == "control-holds"
-    assert run(claim(expected="refuted")).findings[0].kind == "verdict"
+    assert run_claim(claim(expected="refuted")).findings[0].kind == "verdict"
 
 
 def test_a_claim_must_be_consistent():
@@ -70,8 +70,8 @@ def test_a_claim_must_be_consistent():
 @pytest.mark.parametrize("seed", [-1, 2**48, 2**70])
 def test_a_seed_that_no_generator_takes_is_refused(seed):
     with pytest.raises(InputError, match="seed"):
-        run(claim(), seed=seed)
+        run_claim(claim(), seed=seed)
 
 
 def test_large_seeds_run():
-    assert run(claim(), seed=2**48 - 1).parameters["seed"] == 2**48 - 1
+    assert run_claim(claim(), seed=2**48 - 1).parameters["seed"] == 2**48 - 1

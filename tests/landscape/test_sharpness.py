@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from gnomon.core import InputError
-from gnomon.landscape import edge, sharpness
+from gnomon.landscape import edge_of_stability, sharpness
 from gnomon.landscape.edge import EdgeOfStability
 from gnomon.training import SGD, Adam, train
 
@@ -67,7 +67,7 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
     net = nn.Sequential(nn.Linear(1, 40), nn.Tanh(), nn.Linear(40, 40), nn.Tanh(), nn.Linear(40, 1)).double()
     see = {"sharpness": lambda _s, model, _l: sharpness(model, (x, y), iterations=10).value}
     run = train(net, (x, y), optimizer=SGD(step), steps=2000, record=50, watch=see)
-    found = edge(run)
+    found = edge_of_stability(run)
     assert found.place == "at" and "edge of stability" in found.verdict, found.ratio
     assert float(found.sharpness[0]) < 0.6 * found.limit  # it started below and sharpened
     early, late = run.loss[1:21], run.loss[21:]
@@ -77,7 +77,7 @@ def test_descent_on_a_network_sharpens_to_the_edge_of_stability_and_stays(step):
 def test_momentum_moves_the_edge():
     net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
     run = train(net, (x, y), optimizer=SGD(0.1, momentum=0.9), steps=2, watch={"sharpness": lambda *_: 19.0})
-    found = edge(run)
+    found = edge_of_stability(run)
     assert found.limit == pytest.approx(2 * 1.9 / 0.1) and found.ratio == pytest.approx(0.5) and found.place == "below"
 
 
@@ -98,8 +98,8 @@ def test_the_record_tells_and_plots():
 def test_runs_that_cannot_tell_are_refused():
     net, x, y = nn.Linear(1, 1), torch.ones(3, 1), torch.zeros(3)
     with pytest.raises(InputError, match="a watcher named 'sharpness'"):
-        edge(train(net, (x, y), steps=1))
+        edge_of_stability(train(net, (x, y), steps=1))
     with pytest.raises(InputError, match="the optimizer was Adam"):
-        edge(train(net, (x, y), steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
+        edge_of_stability(train(net, (x, y), steps=1, optimizer=Adam(), watch={"sharpness": lambda *_: 1.0}))
     with pytest.raises(InputError, match="lr must be a number above 0 and finite, but it is 0.0"):
         sharpness(net, (x, y), lr=0.0)

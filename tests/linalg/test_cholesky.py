@@ -67,7 +67,9 @@ def test_a_given_jitter_is_added_exactly_once():
 
 
 def test_a_given_jitter_that_is_too_small_is_an_error():
-    with pytest.raises(InputError, match=r"K \+ 0.1 I is not positive definite in torch.float64 .* linalg.diagnose"):
+    with pytest.raises(
+        InputError, match=r"K \+ 0.1 I is not positive definite in torch.float64 .* linalg.diagnose_matrix"
+    ):
         cholesky(planted([-0.3, 1.0, 1.0]), jitter=0.1)
 
 

@@ -74,7 +74,7 @@ def test_layers_on_graphs_are_their_equations():
     q /= q.sum(1, keepdims=True)
     np.testing.assert_allclose(gat.attention(x, a).detach().numpy(), q, atol=1e-12)
     np.testing.assert_allclose(gat(x, a).detach().numpy(), q @ v, atol=1e-12)
-    on = models.OnGraph(gcn, a)
+    on = models.ModuleOnGraph(gcn, a)
     torch.testing.assert_close(on(x), gcn(x, a))
     c = torch.tensor([0.5, -1.0, 2.0, 0.3], dtype=F64)
     z = a - torch.eye(3)  # with the largest eigenvalue 2 by default

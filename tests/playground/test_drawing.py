@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gnomon.playground.drawing import picture_grid
-from gnomon.playground.session import Session, Settings
+from gnomon.playground.session import PlaygroundSession, PlaygroundSettings
 
 
 def last_frame(session, steps):
@@ -19,8 +19,8 @@ def last_frame(session, steps):
 def test_a_curve_is_the_network_on_its_grid():
     torch.manual_seed(0)
     x = torch.linspace(-1, 3, 9)[:, None]
-    session = Session(nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 1)), x, x[:, 0].sin())
-    setup = session.setup(Settings(steps=30, rate=0.3))["setup"]
+    session = PlaygroundSession(nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 1)), x, x[:, 0].sin())
+    setup = session.setup(PlaygroundSettings(steps=30, rate=0.3))["setup"]
     grid = torch.tensor(setup["grid"], dtype=torch.float64)
     assert setup["dimension"] == 1 and setup["x"] == x.flatten().tolist() and setup["marks"] == setup["y"]
     torch.testing.assert_close(torch.tensor(setup["start"]).double(), session.network(grid[:, None])[:, 0].detach())
@@ -35,8 +35,8 @@ def test_a_curve_is_the_network_on_its_grid():
 def test_the_prediction_of_a_linear_model_is_exact_everywhere_in_the_picture():
     torch.manual_seed(1)
     x = torch.randn(7, 2)
-    session = Session(nn.Linear(2, 1), x, x[:, 0] - 2 * x[:, 1])
-    setup = session.setup(Settings(steps=25, rate=0.4))["setup"]
+    session = PlaygroundSession(nn.Linear(2, 1), x, x[:, 0] - 2 * x[:, 1])
+    setup = session.setup(PlaygroundSettings(steps=25, rate=0.4))["setup"]
     frame = last_frame(session, 25)
     assert setup["dimension"] == 2 and len(frame["curve"]) == 36 * 36
     torch.testing.assert_close(torch.tensor(setup["predicted"]["curves"][-1]), torch.tensor(frame["curve"]))
@@ -78,8 +78,8 @@ def test_inputs_of_other_shapes_are_not_drawn():
 def test_modes_of_cross_entropy_are_pulls_of_the_loss():
     torch.manual_seed(2)
     x, labels = torch.randn(6, 8), torch.tensor([0, 1, 2, 0, 1, 2])
-    session = Session(nn.Linear(8, 3), x, labels)
-    setup = session.setup(Settings(steps=10, rate=0.5))["setup"]
+    session = PlaygroundSession(nn.Linear(8, 3), x, labels)
+    setup = session.setup(PlaygroundSettings(steps=10, rate=0.5))["setup"]
     outputs = torch.tensor(setup["f0"]).reshape(6, 3).double()
     error = torch.softmax(outputs, 1) - torch.eye(3).double()[labels]
     vectors = torch.linalg.eigh(torch.tensor(setup["kernel"]).reshape(6, 6)).eigenvectors.flip(1).double()

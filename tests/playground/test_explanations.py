@@ -14,7 +14,7 @@ def sources():
 
 
 def exists(name):
-    """Whether a dotted name such as gnomon.dynamics.modes can be imported."""
+    """Whether a dotted name such as gnomon.dynamics.training_modes can be imported."""
     parts = name.split(".")
     found = importlib.import_module(parts[0])
     for part in parts[1:]:

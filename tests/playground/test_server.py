@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from gnomon.playground.server import PlaygroundServer, ServedNetwork
-from gnomon.playground.session import Session, Settings
+from gnomon.playground.session import PlaygroundSession, PlaygroundSettings
 
 
 def small_session():
     torch.manual_seed(0)
     x = torch.randn(12, 3)
-    return Session(lambda: nn.Sequential(nn.Linear(3, 64), nn.Tanh(), nn.Linear(64, 1)), x, x[:, 0] - x[:, 1])
+    return PlaygroundSession(lambda: nn.Sequential(nn.Linear(3, 64), nn.Tanh(), nn.Linear(64, 1)), x, x[:, 0] - x[:, 1])
 
 
 @pytest.fixture
@@ -79,17 +79,17 @@ def test_a_run_over_the_server_ends_where_training_ends(server):
 @pytest.mark.full
 def test_classes_are_trained_with_cross_entropy_and_a_new_setup_ends_the_old_run():
     x = torch.randn(10, 3)
-    session = Session(nn.Linear(3, 2), x, (x[:, 0] > 0).long())
-    session.setup(Settings(steps=20_000, rate=0.1))
+    session = PlaygroundSession(nn.Linear(3, 2), x, (x[:, 0] > 0).long())
+    session.setup(PlaygroundSettings(steps=20_000, rate=0.1))
     session.advance()
-    found = session.setup(Settings(steps=10))
+    found = session.setup(PlaygroundSettings(steps=10))
     assert session.loss.name == "cross-entropy" and len(found["setup"]["f0"]) == 20
     session.stop()
 
 
 def test_divergence_is_reported():
     session = small_session()
-    session.setup(Settings(rate=4.0, steps=2000))
+    session.setup(PlaygroundSettings(rate=4.0, steps=2000))
     frames = [session.advance(20) for _ in range(10)]
     assert frames[-1]["diverged"] or frames[-1]["step"] == 2000
     session.stop()

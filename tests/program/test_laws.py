@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon import InputError, Law
-from gnomon.program import read
-from gnomon.program.laws import laws_by_path
+from gnomon import InitializationLaw, InputError
+from gnomon.program import read_program
+from gnomon.program.laws import initialization_laws_by_path
 
 X = torch.zeros(1, 3, 6, 6)
 
@@ -20,8 +20,8 @@ def net():
 
 def test_torch_law_is_what_the_constructors_draw():
     """Second moments of freshly drawn weights agree with the law within 5 standard errors of a uniform's second moment."""
-    program = read(net(), X)
-    stated = laws_by_path(program, net(), "torch")
+    program = read_program(net(), X)
+    stated = initialization_laws_by_path(program, net(), "torch")
     draws = [dict(net().named_parameters()) for _ in range(40)]
     for w in program.weights:
         for name, std in (
@@ -40,20 +40,20 @@ def test_measured_law_reads_the_present_weights():
     with torch.no_grad():
         module[3].weight.fill_(0.25)
         module[3].bias.fill_(-2.0)
-    law = laws_by_path(read(module, X), module, "measured")["3"]
-    assert law == Law(0.25 * math.sqrt(64 * 16), 2.0)
+    law = initialization_laws_by_path(read_program(module, X), module, "measured")["3"]
+    assert law == InitializationLaw(0.25 * math.sqrt(64 * 16), 2.0)
 
 
 def test_a_mapping_must_name_every_layer_and_no_other():
-    program = read(net(), X)
+    program = read_program(net(), X)
     with pytest.raises(InputError, match="no law for '3', '5'; no affine layer at '7'"):
-        laws_by_path(program, net(), {"0": Law(1.0), "7": Law(1.0)})
+        initialization_laws_by_path(program, net(), {"0": InitializationLaw(1.0), "7": InitializationLaw(1.0)})
 
 
 @pytest.mark.parametrize("bad", [(-1.0, 0.0), (float("nan"), 0.0), (1.0, float("inf"))])
 def test_a_law_has_finite_standard_deviations(bad):
     with pytest.raises(InputError, match="finite standard deviations"):
-        Law(*bad)
+        InitializationLaw(*bad)
 
 
 def test_a_bare_parameter_has_no_torch_law():
@@ -66,9 +66,9 @@ def test_a_bare_parameter_has_no_torch_law():
             return torch.nn.functional.linear(x, self.w)
 
     with pytest.raises(InputError, match="'w' is a bare parameter or a custom class"):
-        laws_by_path(read(Bare(), torch.zeros(1, 6)), Bare(), "torch")
+        initialization_laws_by_path(read_program(Bare(), torch.zeros(1, 6)), Bare(), "torch")
 
 
 def test_an_unknown_init_is_refused():
     with pytest.raises(InputError, match="init is 'kaiming'"):
-        inspect.unwrap(laws_by_path)(read(net(), X), net(), "kaiming")
+        inspect.unwrap(initialization_laws_by_path)(read_program(net(), X), net(), "kaiming")

@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon.models import OnGraph
-from gnomon.program import read
+from gnomon.models import ModuleOnGraph
+from gnomon.program import read_program
 from gnomon.program.linear import _combine
 from gnomon.program.multihead import Hidden
 from gnomon.program.steps import Concat, Dropout
@@ -176,7 +176,7 @@ def test_convolutions_by_a_function(name):
     x = torch.randn(3, *points, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
     net = Bare(shape, function).double()
     j = jacobian(net, x)
-    limit = gnomon.limit(net, init={"weight": gnomon.Law(1.5, 0.7)})
+    limit = gnomon.limit(net, init={"weight": gnomon.InitializationLaw(1.5, 0.7)})
     assert torch.allclose(limit.ntk(x), torch.einsum("iap,jap->ij", j, j) / j.shape[1], rtol=1e-12)
     count = prod(shape)
     variances = torch.cat([torch.full((count,), 1.5**2 / prod(shape[1:])), torch.full((shape[0],), 0.7**2)]).double()
@@ -206,7 +206,7 @@ def test_recurrent_layers_keep_the_share_of_states_that_dropout_leaves():
         def forward(self, x):
             return self.head(self.rnn(x)[0].mean(1))
 
-    program = read(States().train(), torch.zeros(1, 4, 3))
+    program = read_program(States().train(), torch.zeros(1, 4, 3))
     assert [step.op.keep for step in program.steps if isinstance(step.op, Dropout)] == [pytest.approx(0.7)]
     assert {step.channels for step in program.steps if isinstance(step.op, Concat)} == {10}  # both directions
 
@@ -265,7 +265,7 @@ def test_graph_convolutions_couple_nodes_by_degrees_and_draw_by_glorots_rule(opt
     x = torch.randn(2, 5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     h = a @ x
     wanted = torch.einsum("inc,jnc->ij", h, h) / 5
-    limit = gnomon.limit(OnGraph(net, edges))
+    limit = gnomon.limit(ModuleOnGraph(net, edges))
     assert torch.allclose(limit.nngp(x), 2 / 8 * wanted, rtol=1e-12)
     assert torch.allclose(limit.ntk(x), wanted + 1, rtol=1e-12)
 
@@ -281,7 +281,7 @@ def test_attention_projections_are_drawn_as_torch_draws_them():
         def forward(self, x):
             return self.attention(x, x, x, need_weights=False)[0]
 
-    drawn = {w.path: w.drawn for w in read(Net(), torch.zeros(1, 4, 12)).weights}
+    drawn = {w.path: w.drawn for w in read_program(Net(), torch.zeros(1, 4, 12)).weights}
     for path, pair in drawn.items():
         wanted = 1 / 36 if "out_proj" in path else 2 / 48
         assert pair == pytest.approx((wanted**0.5, 0.0)), path
@@ -300,7 +300,7 @@ def test_attention_to_keys_and_values_of_other_sizes_is_drawn_matrix_by_matrix()
         def forward(self, x):
             return self.attention(self.query(x), self.key(x), self.value(x), need_weights=False)[0]
 
-    drawn = {w.path: w.drawn for w in read(Net(), torch.zeros(1, 5, 3)).weights if "_proj_weight" in w.path}
+    drawn = {w.path: w.drawn for w in read_program(Net(), torch.zeros(1, 5, 3)).weights if "_proj_weight" in w.path}
     sizes = {"q": 12, "k": 6, "v": 4}
     assert len(drawn) == 3
     for path, pair in drawn.items():

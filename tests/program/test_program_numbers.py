@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from gnomon import NoLimitError, UnsupportedModuleError
-from gnomon.program import moves, read, tokens
-from gnomon.program.laws import laws_by_path
+from gnomon.program import moves, read_program, tokens
+from gnomon.program.laws import initialization_laws_by_path
 from gnomon.program.steps import Activation, Dropout, Normalize, TrainableActivationParameter
 
 
@@ -30,8 +30,8 @@ SEQUENCE, IMAGE = torch.zeros(2, 5, 6), torch.zeros(2, 3, 8, 8)
 
 def drawn(net, x):
     """Standard deviations of the entries of each weight and bias that the constructors draw."""
-    program = read(net, x)
-    stated = laws_by_path(program, net, "torch")
+    program = read_program(net, x)
+    stated = initialization_laws_by_path(program, net, "torch")
     return {
         w.path: (w.fan_in, stated[w.path].weight_std / sqrt(w.fan_in), stated[w.path].bias_std) for w in program.weights
     }
@@ -70,39 +70,43 @@ def test_which_parameters_train():
     )
     for frozen in (net[0].weight, net[2].bias):
         frozen.requires_grad_(False)
-    assert [w.trained for w in read(net, torch.zeros(1, 6, 5)).weights] == [(False, True), (True, False), (True, False)]
+    assert [w.trained for w in read_program(net, torch.zeros(1, 6, 5)).weights] == [
+        (False, True),
+        (True, False),
+        (True, False),
+    ]
     recurrent = nn.RNN(6, 7, batch_first=True)
     recurrent.bias_hh_l0.requires_grad_(False)
     recurrent.weight_ih_l0.requires_grad_(False)
-    found = {w.path: w.trained for w in read(Net(lambda s, x: s.a(x)[0], a=recurrent), SEQUENCE).weights}
+    found = {w.path: w.trained for w in read_program(Net(lambda s, x: s.a(x)[0], a=recurrent), SEQUENCE).weights}
     assert found == {"a.weight_ih_l0": (False, True), "a.weight_hh_l0": (True, False)}
     attention = nn.MultiheadAttention(6, 2, batch_first=True)
     attention.in_proj_bias.requires_grad_(False)
     attention.out_proj.weight.requires_grad_(False)
-    found = [w.trained for w in read(Net(lambda s, x: s.a(x, x, x)[0], a=attention), SEQUENCE).weights]
+    found = [w.trained for w in read_program(Net(lambda s, x: s.a(x, x, x)[0], a=attention), SEQUENCE).weights]
     assert found == [(True, False)] * 3 + [(False, True)]
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.8])
 def test_dropout_keeps_one_minus_its_rate(rate):
     layers = (nn.Linear(6, 4), nn.ReLU(), nn.Dropout(rate), nn.Linear(4, 1))
-    (found,) = (s.op for s in read(nn.Sequential(*layers), SEQUENCE).steps if isinstance(s.op, Dropout))
+    (found,) = (s.op for s in read_program(nn.Sequential(*layers), SEQUENCE).steps if isinstance(s.op, Dropout))
     assert found.keep == pytest.approx(1 - rate)
     by_call = Net(lambda s, x: s.b(nn.functional.dropout(s.a(x).relu(), rate)), a=nn.Linear(6, 4), b=nn.Linear(4, 1))
-    (found,) = (s.op for s in read(by_call, SEQUENCE).steps if isinstance(s.op, Dropout))
+    (found,) = (s.op for s in read_program(by_call, SEQUENCE).steps if isinstance(s.op, Dropout))
     assert found.keep == pytest.approx(1 - rate)
     default = Net(lambda s, x: s.b(nn.functional.dropout(s.a(x).relu())), a=nn.Linear(6, 4), b=nn.Linear(4, 1))
-    (found,) = (s.op for s in read(default, SEQUENCE).steps if isinstance(s.op, Dropout))
+    (found,) = (s.op for s in read_program(default, SEQUENCE).steps if isinstance(s.op, Dropout))
     assert found.keep == 0.5
     for idle in (nn.Sequential(*layers).eval(), nn.Sequential(nn.Linear(6, 4), nn.Dropout(0.0), nn.Linear(4, 1))):
-        assert not any(isinstance(s.op, Dropout) for s in read(idle, SEQUENCE).steps)
+        assert not any(isinstance(s.op, Dropout) for s in read_program(idle, SEQUENCE).steps)
     with pytest.raises(NoLimitError, match="drops everything"):
-        read(nn.Sequential(nn.Linear(6, 4), nn.Dropout(1.0), nn.Linear(4, 1)), SEQUENCE)
+        read_program(nn.Sequential(nn.Linear(6, 4), nn.Dropout(1.0), nn.Linear(4, 1)), SEQUENCE)
 
 
 def trainables(net, x):
     """What each activation trains."""
-    return [s.op.trainable for s in read(net, x).steps if isinstance(s.op, Activation) and s.op.trainable]
+    return [s.op.trainable for s in read_program(net, x).steps if isinstance(s.op, Activation) and s.op.trainable]
 
 
 def test_gains_and_shifts_of_a_normalization_join_the_activation():
@@ -131,7 +135,7 @@ def test_gains_and_shifts_of_a_normalization_join_the_activation():
             TrainableActivationParameter("1.bias", "bias", 1.0, True),
         )
     ]
-    (norm,) = (s.op for s in read(groups, IMAGE).steps if isinstance(s.op, Normalize))
+    (norm,) = (s.op for s in read_program(groups, IMAGE).steps if isinstance(s.op, Normalize))
     assert norm == Normalize((0, 1), 0.25)
     batch = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4, eps=0.0), nn.Tanh(), nn.Conv2d(4, 1, 1)).eval()
     batch[1].running_var.fill_(4.0)
@@ -170,7 +174,7 @@ def test_copies_of_one_encoder_layer_are_noted():
         body = nn.TransformerEncoder(layer, count, enable_nested_tensor=False)
         if redraw is not None:
             nn.init.normal_(body.layers[redraw].linear1.weight)
-        return read(nn.Sequential(nn.Linear(6, 6), body), SEQUENCE).notes
+        return read_program(nn.Sequential(nn.Linear(6, 6), body), SEQUENCE).notes
 
     assert len(net(2)) == 1 and len(net(3, redraw=0)) == 1 and len(net(3, redraw=2)) == 1
     assert net(1) == () and net(2, redraw=1) == () and net(3, redraw=1) == ()
@@ -181,14 +185,14 @@ def test_a_read_program_knows_what_is_gaussian():
     net = nn.Sequential(
         nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(4, 4, 1, groups=2), nn.Conv2d(4, 4, 1, groups=4)
     )
-    assert [s.gaussian for s in read(net, IMAGE).steps] == [False, True, False, False, True, False]
+    assert [s.gaussian for s in read_program(net, IMAGE).steps] == [False, True, False, False, True, False]
     net = nn.Sequential(
         nn.Conv2d(3, 3, 3, groups=3),
         nn.AvgPool2d(2),
         nn.ConvTranspose2d(3, 3, 2, groups=3),
         nn.ConvTranspose2d(3, 1, 2),
     )
-    assert [s.gaussian for s in read(net, IMAGE).steps] == [False, False, False, False, False, False, True]
+    assert [s.gaussian for s in read_program(net, IMAGE).steps] == [False, False, False, False, False, False, True]
 
 
 def test_sizes_that_do_not_fit_are_refused():
@@ -199,10 +203,10 @@ def test_sizes_that_do_not_fit_are_refused():
         p=nn.Parameter(torch.randn(1, 5, 1)),
     )
     with pytest.raises(UnsupportedModuleError, match="positions of 4 channels"):
-        read(wide, SEQUENCE)
+        read_program(wide, SEQUENCE)
     with pytest.raises(NoLimitError, match="many channels"):
-        read(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(4, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
-    read(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(2, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
+        read_program(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(4, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
+    read_program(nn.Sequential(nn.Conv1d(5, 4, 1), nn.GroupNorm(2, 4), nn.Conv1d(4, 1, 1)), SEQUENCE)
 
 
 def test_tokens_become_rows_with_the_axes_of_their_positions():
@@ -240,4 +244,4 @@ def test_joining_along_samples_or_along_channels_mixed_with_positions_is_refused
 
     for axis, flat in ((0, False), (0, True), (1, True)):
         with pytest.raises(UnsupportedModuleError):
-            read(Join(axis, flat), torch.randn(4, 2, 5))
+            read_program(Join(axis, flat), torch.randn(4, 2, 5))

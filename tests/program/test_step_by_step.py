@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from gnomon.models import OnGraph
-from gnomon.program import read
+from gnomon.models import ModuleOnGraph
+from gnomon.program import read_program
 from gnomon.symmetry import GroupConv2d, cyclic
 from tests.oracles.program import run
 
@@ -34,7 +34,7 @@ def agrees(net, shape, channel=1, tokens=0, shift=0.4):
                 if getattr(part, name, None) is not None:
                     getattr(part, name).data.fill_(value)
     x = torch.randint(tokens, (3, *shape)) if tokens else torch.randn(3, *shape, dtype=torch.float64)
-    program = read(net, x)
+    program = read_program(net, x)
     made = run(program, net, x)
     with torch.no_grad():
         wanted = net(x).movedim(channel, 1)
@@ -218,4 +218,4 @@ def test_a_graph():
 
     dense = torch.zeros(5, 5, dtype=torch.float64)
     dense[edges[1], edges[0]] = 0.5
-    agrees(OnGraph(Twice(), dense), (5, 6), channel=2)
+    agrees(ModuleOnGraph(Twice(), dense), (5, 6), channel=2)

@@ -7,10 +7,10 @@ import pytest
 from gnomon.core.results import Value
 from gnomon.examination import STEPS, Examination
 from gnomon.examination.explanations import EXPLANATIONS
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 
 DOCS = Path(__file__).parents[2] / "docs"
-RESULT = Examination("net", (Section("signal", "Signal", "?", Content("Yes.", values=(Value("x", 1),))),), {})
+RESULT = Examination("net", (Section("signal", "Signal", "?", PageContent("Yes.", values=(Value("x", 1),))),), {})
 
 
 def test_every_step_has_an_explanation():

@@ -26,7 +26,7 @@ from gnomon.core.results import (
 )
 from gnomon.examination import Examination
 from gnomon.findings.data import INPUT_SCALE
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 from gnomon.report.shown_example import show_example
 from gnomon.report.table import PageTable
 
@@ -46,7 +46,7 @@ def whole_section():
     plot = Plot("P", marks, Axis("x", True, (1.0, 2.0), ("seconds", 0.5)), Axis("y"), "See {this}.", "p")
     shown = show_example(torch.rand(1, 8, 8), 3, label="1", answer="2", is_correct=False)
     return Section(
-        "k", "T", "Q?", Content("It is loud.", (loud,), values, (plot,), (QuantityDefinition("a", "b", "c"),),
+        "k", "T", "Q?", PageContent("It is loud.", (loud,), values, (plot,), (QuantityDefinition("a", "b", "c"),),
         (Hypothesis("h", None, "so"),), {"a": [1.0]}, (shown,), (loud,), ("scaled",),
         (PageTable("L", ("a", "b"), (("x", 1.5), ("y", None)), ("b",)),), False),
         "unsure", 1.5, "Traceback", (loud,), True, ("examples",), "short", 3.0,

@@ -11,9 +11,9 @@ from gnomon.core.results import (
     Axis,
     Bars,
     Finding,
+    FindingKind,
     Hypothesis,
     Interval,
-    Kind,
     Level,
     Line,
     Plot,
@@ -27,7 +27,7 @@ from gnomon.core.results.look import COLORS
 from gnomon.core.results.svg import plots_svg
 from gnomon.findings.data import TRAIN_TEST_SHIFT
 from gnomon.findings.network import FROZEN
-from gnomon.report import Content, Page, Section, page_html
+from gnomon.report import Page, PageContent, Section, page_html
 from gnomon.report.page import PageTile
 from gnomon.report.shown_example import show_example
 
@@ -39,8 +39,8 @@ def plot(text="line"):
 
 
 def section(key="one", text="plain", levels=(Level.PROBLEM,), **options):
-    content = Content(
-        text, tuple(Finding(Kind(f"kind-{i}", level, text, text)) for i, level in enumerate(levels)),
+    content = PageContent(
+        text, tuple(Finding(FindingKind(f"kind-{i}", level, text, text)) for i, level in enumerate(levels)),
         (Value(text, float("inf"), Interval(1.0, float("nan")), meaning=text),), (plot(text),),
         (QuantityDefinition(text, text, "jacot2018neural"),), (Hypothesis(text, None, text), Hypothesis(text, False)),
         {"a": [float("nan")]},
@@ -104,14 +104,14 @@ def test_the_status_of_a_section_is_the_level_of_its_most_serious_finding(levels
 
 @pytest.mark.parametrize("state", ["skipped", "failed"])
 def test_a_section_without_an_answer_says_so(state):
-    assert Section("a", "b", "c", Content("no time"), state).status == state
+    assert Section("a", "b", "c", PageContent("no time"), state).status == state
 
 
 def test_findings_are_ranked_by_the_table_and_link_to_their_section():
     shift = Finding(TRAIN_TEST_SHIFT, "test", {"auc": 0.9})
     broken = Finding(FROZEN)
     one = section("one", levels=(Level.WARNING, Level.PROBLEM))
-    two = Section("two", "t", "q", Content("x", (shift, broken)))
+    two = Section("two", "t", "q", PageContent("x", (shift, broken)))
     whole = Page("p", "", (one, two), {})
     named = [(key, f.kind) for key, f in whole.findings]
     assert named == [("two", "frozen"), ("two", "train-test-shift"), ("one", "kind-1"), ("one", "kind-0")]
@@ -132,7 +132,7 @@ def test_references_are_printed_in_full_and_not_as_keys():
 
 
 def test_the_traceback_of_a_failure_is_in_the_data_and_not_on_the_page():
-    failed = Section("a", "b", "c", Content("It failed."), "failed", traceback="Traceback: line 3")
+    failed = Section("a", "b", "c", PageContent("It failed."), "failed", traceback="Traceback: line 3")
     text = page_html(Page("p", "", (failed,), {}))
     assert embedded(text)["sections"][0]["traceback"] == "Traceback: line 3"
     assert "Traceback" not in text.split('id="gnomon-data"')[0]
@@ -170,9 +170,9 @@ def test_sections_are_ordered_by_findings_and_then_by_importance():
 def test_the_mark_of_a_section_follows_its_sentence():
     words = {}
     for name, content, state in (
-        ("good", Content("Fine."), "answered"),
-        ("worse", Content("A simple model is better.", good_news=False), "answered"),
-        ("unsure", Content("Too short."), "unsure"),
+        ("good", PageContent("Fine."), "answered"),
+        ("worse", PageContent("A simple model is better.", good_news=False), "answered"),
+        ("unsure", PageContent("Too short."), "unsure"),
     ):
         text = page_html(Page("p", "", (Section(name, name, "?", content, state),), {}))
         words[name] = re.search(r'</h2> <span class="badge \w+">([^<]+)<', text)[1]
@@ -186,8 +186,10 @@ def test_the_words_of_a_picture_keep_their_digits():
 
 
 def test_what_was_not_examined_stands_at_the_end_each_reason_once():
-    skipped = [Section(key, key.upper(), "?", Content("No images."), "skipped") for key in ("shifts", "mirrors")]
-    text = page_html(Page("p", "", (section("one"), *skipped, Section("g", "G", "?", Content("No time."), "late")), {}))
+    skipped = [Section(key, key.upper(), "?", PageContent("No images."), "skipped") for key in ("shifts", "mirrors")]
+    text = page_html(
+        Page("p", "", (section("one"), *skipped, Section("g", "G", "?", PageContent("No time."), "late")), {})
+    )
     part = text[text.index("<section id=not-examined>") : text.index('id="gnomon-data"')]
     assert part.count("No images.") == 1 and '<b id="shifts">SHIFTS</b>, <b id="mirrors">MIRRORS</b>' in part
     assert '<a href="#not-examined"><span class="mark skipped">–</span> 3 not examined</a>' in text
@@ -210,21 +212,21 @@ def test_curves_that_belong_together_have_one_color():
 def test_right_and_wrong_answers_are_classifier_auc_and_series_are_drawn():
     wave = torch.sin(torch.arange(40.0))[:, None]
     shown = tuple(show_example(wave, i, label="3", answer=a, is_correct=a == "3") for i, a in enumerate("38"))
-    text = page_html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    text = page_html(Page("p", "", (Section("a", "b", "c", PageContent("x", exhibits=shown)),), {}))
     assert text.count("data:image/png") == 4  # on the page and in its data
     assert "label 3, right" in text and "label 3, answer <b class=problem>8</b>" in text
     assert not show_example(torch.rand(14, 6), 0, label="", answer="").picture  # nodes with features are no picture
 
 
 def test_what_the_answer_says_is_not_said_again():
-    loud = Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Mend it."))
-    text = page_html(Page("p", "", (Section("a", "b", "c", Content(loud.message, (loud,), stated=(loud,))),), {}))
+    loud = Finding(FindingKind("loud", Level.PROBLEM, "It is loud.", "Mend it."))
+    text = page_html(Page("p", "", (Section("a", "b", "c", PageContent(loud.message, (loud,), stated=(loud,))),), {}))
     part = text[text.index('<section id="a"') : text.index('id="gnomon-data"')]
     assert part.count("It is loud.") == 1 and part.count("Mend it.") == 1
 
 
 def test_terms_are_explained_a_tap_away_and_once_in_a_section():
-    content = Content(
+    content = PageContent(
         "Its tangent kernel, the tangent kernel, has modes; `sharpness` in code, cross-entropy, eval mode."
     )
     text = page_html(Page("p", "", (Section("a", "b", "c", content), Section("d", "e", "f", content)), {}))
@@ -240,7 +242,7 @@ def test_examples_are_shown_as_pictures_rows_and_tokens():
     shown = tuple(show_example(x, i, label="<3>", answer="8", note="99% sure") for i, x in enumerate(inputs))
     assert [bool(e.picture) for e in shown] == [True, True, False, False, False]
     assert [len(e.tokens) for e in shown] == [0, 0, 32, 0, 3] and shown[3].hidden == 8 and shown[2].hidden == 8
-    text = page_html(Page("p", "", (Section("a", "b", "c", Content("x", exhibits=shown)),), {}))
+    text = page_html(Page("p", "", (Section("a", "b", "c", PageContent("x", exhibits=shown)),), {}))
     assert text.count('<img src="data:image/png;base64,') == 2 and "label &lt;3&gt;, answer 8" in text
     assert "and 8 more" in text and "<i>31</i>" in text
 

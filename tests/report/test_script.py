@@ -8,7 +8,7 @@ import pytest
 
 from gnomon.core.results import Axis, Bars, Finding, Image, Line, Plot, Scatter
 from gnomon.findings.data import INPUT_SCALE
-from gnomon.report import Content, Page, Section, page_html
+from gnomon.report import Page, PageContent, Section, page_html
 from gnomon.report.page import PageTile
 from gnomon.report.shown_example import ShownExample
 from tests.browser import MISSING, resize
@@ -40,8 +40,10 @@ def opened(browser, tmp_path):
                   Axis("label"), "Matrix.", "confusion")  # fmt: skip
     worst = tuple(ShownExample(n, label, "x", features=("1",)) for n, label in ((7, "b"), (3, "c"), (5, "a")))
     loud = Finding(INPUT_SCALE, "inputs", {"size": 1000.0})
-    one = Section("training", "Training", "How?", Content("So.", (loud,), plots=(loss, bars, matrix), exhibits=worst))
-    two = Section("data", "The data", "What?", Content("Fine."))
+    one = Section(
+        "training", "Training", "How?", PageContent("So.", (loud,), plots=(loss, bars, matrix), exhibits=worst)
+    )
+    two = Section("data", "The data", "What?", PageContent("Fine."))
     page = Page("A net", "Fine.", (one, two), {}, tiles=(PageTile("training", "Loss", loss),),
                 proofs={"input-scale": "1 % -> 90 %"})  # fmt: skip
     path = tmp_path / "page.html"

@@ -21,7 +21,7 @@ from gnomon.robustness.attacks import (
 )
 from gnomon.robustness.attacks.apgd import ascend
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss, margin_loss, targeted_dlr_loss
-from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
+from gnomon.robustness.attacks.minimum import MinimumNormAttack, bisect_to_boundary
 from gnomon.robustness.attacks.square import _heights, _pyramid, _stripes, _window
 from gnomon.robustness.attacks.threat import ThreatModel
 
@@ -247,7 +247,7 @@ def test_the_first_step_of_the_minimum_norm_attack_ends_just_beyond_the_boundary
     x, y = torch.ones(1, 2).double(), torch.tensor([0])
     down = torch.tensor([[-0.6, -0.8]], dtype=torch.float64)
     threat = ThreatModel(9.0, "2", -99.0, 99.0)
-    best, size = MinimumNorm(steps=2)._search(AttackedModel(net), x, y, x + moved * down, threat)
+    best, size = MinimumNormAttack(steps=2)._search(AttackedModel(net), x, y, x + moved * down, threat)
     asked = 1.02 * (1.4 + (abs(moved) - moved)) + 1e-6
     reached = min(asked, moved + asked)
     assert_allclose(size, [reached], rtol=0, atol=1e-9)

@@ -15,7 +15,7 @@ from gnomon.robustness.attacks import (
     FGSM,
     PGD,
     DeepFool,
-    MinimumNorm,
+    MinimumNormAttack,
     MostVulnerableFirst,
     SampleFirst,
     ShrinkingSteps,
@@ -89,7 +89,7 @@ def test_minimum_norm_attacks_are_exact_in_a_linear_model(linear, norm):
     net, x, y, exact = linear
     deep = minimal_distance(net, (x, y), norm=norm, bounds=(-50, 50), method=DeepFool(overshoot=0.0))
     assert_allclose(deep.above, exact[norm], rtol=1e-3)
-    found = minimal_distance(net, (x, y), norm=norm, bounds=(-50, 50), method=MinimumNorm(200))
+    found = minimal_distance(net, (x, y), norm=norm, bounds=(-50, 50), method=MinimumNormAttack(200))
     assert bool((found.above >= exact[norm] * (1 - 1e-9)).all())
     assert float((found.above / exact[norm]).median()) < 1.01 and float((found.above / exact[norm]).max()) < 1.02
 

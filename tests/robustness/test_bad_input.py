@@ -32,7 +32,7 @@ from gnomon.robustness.attacks import FGSM
 X = torch.rand(8, 4, generator=torch.Generator().manual_seed(1))
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 1, 0])
 NO_MODEL = {
-    "activation_gain", "barron_norm", "basin_map", "critical_weight_std", "edge", "equivalent_weight_decay",
+    "activation_gain", "barron_norm", "basin_map", "critical_weight_std", "edge_of_stability", "equivalent_weight_decay",
     "linear_capacity", "maximal_regions", "mean_field", "signal_findings",
 }  # fmt: skip
 """Take neither a network nor examples with labels; their own tests have their bad arguments."""
@@ -82,18 +82,18 @@ def landscape_calls(net, other, x, y, bounds):
 def geometry_calls(net, other, x, y, bounds):
     three, pair = [net, other, copy.deepcopy(net)], (x, y)
     return {
-        "signal": lambda: checks.signal(net, (x, y)),
+        "signal_propagation": lambda: checks.signal_propagation(net, (x, y)),
         "signal_scales": lambda: checks.signal_scales(net, x),
         "unit_activity": lambda: checks.unit_activity(net, x),
         "unit_duplicates": lambda: checks.unit_duplicates(net),
         "invisible_weights": lambda: invisible_weights(net, x),
         "block_ablation": lambda: block_ablation(net, (x, y)),
-        "ode_gap": lambda: checks.ode_gap(net, x),
+        "residual_network_ode_gap": lambda: checks.residual_network_ode_gap(net, x),
         "receptive_field": lambda: attribution.receptive_field(net, x),
         "invertibility": lambda: robustness.invertibility(net, x),
         "jacobian_spectrum": lambda: robustness.jacobian_spectrum(net, x, examples=2),
         "linear_map": lambda: robustness.linear_map(net, x),
-        "moment_shift": lambda: checks.moment_shift(three, x),
+        "activation_moment_shift": lambda: checks.activation_moment_shift(three, x),
         "normalized_margin": lambda: decisions.normalized_margin(net, (x, y)),
         "margin_distribution": lambda: robustness.margin_distribution(net, (x, y)),
         "kkt_residual": lambda: decisions.kkt_residual(net, (x, y)),
@@ -116,7 +116,7 @@ def geometry_calls(net, other, x, y, bounds):
         "smoothed_radius": lambda: robustness.smoothed_radius(net, pair, draws=20),
         "neuron_distance": lambda: neuron_distance(net, other),
         "supremum_distance": lambda: robustness.supremum_distance(net, other, [(0, 1)] * 4, points=16),
-        "variance_shares": lambda: attribution.variance_shares(x.flatten(1), y),
+        "feature_variance_shares": lambda: attribution.feature_variance_shares(x.flatten(1), y),
         "separability": lambda: decisions.separability(x.flatten(1), y.clamp_max(1)),
         "label_regularity": lambda: label_regularity(x.flatten(1), y),
         "novikoff_bound": lambda: decisions.novikoff_bound(x.flatten(1), y),
@@ -146,7 +146,7 @@ MADE = {
     "receptive_field": lambda: nn.Sequential(nn.Conv2d(1, 2, 2, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(18, 3)),
 }
 for like, others in (("normalization_importance", ["normalization_smoothing"]), ("normalized_margin", ["margin_growth", "kkt_residual"]),
-                     ("block_ablation", ["ode_gap"]), ("linear_map", ["operator_norm"])):  # fmt: skip
+                     ("block_ablation", ["residual_network_ode_gap"]), ("linear_map", ["operator_norm"])):  # fmt: skip
     MADE |= dict.fromkeys(others, MADE[like])
 """What lies within the premises of some functions, instead of two dense layers."""
 
@@ -178,17 +178,17 @@ def case(kind, name):
 
 WEIGHTS_ONLY = {"average_models", "keep_model", "neuron_distance", "operator_norm", "rank_during_training", "solution_norms",
                 "supremum_distance", "unit_duplicates"}  # fmt: skip
-FEATURES = {"label_regularity", "novikoff_bound", "separability", "variance_shares"}
+FEATURES = {"label_regularity", "novikoff_bound", "separability", "feature_variance_shares"}
 NO_LABELS = WEIGHTS_ONLY | {
     "invertibility", "invisible_weights", "jacobian_spectrum", "linear_map", "lipschitz_bounds", "match_units",
-    "moment_shift", "ode_gap", "output_bounds", "parameter_symmetries", "patterns_in_ball", "receptive_field",
+    "activation_moment_shift", "residual_network_ode_gap", "output_bounds", "parameter_symmetries", "patterns_in_ball", "receptive_field",
     "regions_in_plane", "regions_on_line", "signal_scales", "unit_activity",
 }  # fmt: skip
 BOUNDED = {"attack", "minimal_distance", "output_bounds", "robust_accuracy", "robust_radius", "universal_perturbation"}
 FUNCTIONS = {
     "attack", "invertibility", "jacobian_spectrum", "linear_map", "lipschitz_bounds", "margin_distribution",
     "minimal_distance", "noise_sensitivity", "operator_norm", "output_bounds", "preflight", "robust_accuracy",
-    "robust_radius", "signal", "smoothed_radius", "supremum_distance", "universal_perturbation",
+    "robust_radius", "signal_propagation", "smoothed_radius", "supremum_distance", "universal_perturbation",
 }  # fmt: skip
 """Of any function, with parameters or without."""
 COMPARED = {"average_models", "averaging_gain", "keep_model", "loss_between", "match_units", "mode_connectivity",
@@ -202,9 +202,9 @@ FINE = {
     "healthy": EVERY,
     "no parameters": FUNCTIONS | COMPARED | FEATURES,
     "frozen": EVERY - MOVED,
-    "NaN weights": FEATURES | {"keep_model", "signal"},  # a finding of signal, and no judgment of a copy
+    "NaN weights": FEATURES | {"keep_model", "signal_propagation"},  # a finding of signal, and no judgment of a copy
     "NaN inputs": WEIGHTS_ONLY,
-    "labels": NO_LABELS | {"label_regularity", "variance_shares"},  # any whole numbers
+    "labels": NO_LABELS | {"label_regularity", "feature_variance_shares"},  # any whole numbers
     "integer inputs": WEIGHTS_ONLY
     | FEATURES
     | {"lipschitz_bounds", "patterns_in_ball", "regions_in_plane", "regions_on_line"},

@@ -9,7 +9,7 @@ from torch import nn
 from gnomon.core import InputError, UnsupportedModuleError
 from gnomon.core.errors import BudgetError
 from gnomon.robustness import minimal_distance, robust_radius
-from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNorm, SquareAttack, TargetedAPGD, attack
+from gnomon.robustness.attacks import APGD, FGSM, PGD, DeepFool, MinimumNormAttack, SquareAttack, TargetedAPGD, attack
 from gnomon.robustness.certificates import output_bounds, smoothed_radius
 from gnomon.robustness.certificates.proofs import CrownProof, IntervalProof, LipschitzProof
 from tests.oracles.crown import lower
@@ -98,7 +98,7 @@ def test_no_attack_breaks_what_is_proven(norm):
         broken = attack(net, (x, y), eps=middle, norm=norm, method=method)
         for below in (*each, radii.below):
             assert not bool((broken.fooled & broken.clean & (below >= middle)).any())
-    for method in (DeepFool(), MinimumNorm(30)):
+    for method in (DeepFool(), MinimumNormAttack(30)):
         assert robust_radius(net, (x, y), norm=norm, method=method).contradictions == 0
 
 
@@ -127,7 +127,7 @@ def test_no_contradiction_in_ten_thousand_pairs_of_examples_and_radii(kind, norm
     methods = (FGSM(), PGD(20), APGD(20), APGD(20, scale_free=True), TargetedAPGD(20, 4), SquareAttack(100))
     proven = [proof.radii(net, x, y, norm, (0.0, 1.0)) for proof in PROOFS]
     pairs = 0
-    for nearest in (DeepFool(), MinimumNorm(60)):
+    for nearest in (DeepFool(), MinimumNormAttack(60)):
         above = minimal_distance(net, (x, y), norm=norm, method=nearest)
         for below in proven:
             assert not bool((above.clean & (above.above < below)).any())

@@ -10,7 +10,7 @@ from gnomon.robustness.attacks import (
     FGSM,
     PGD,
     DeepFool,
-    MinimumNorm,
+    MinimumNormAttack,
     MostVulnerableFirst,
     SampleFirst,
     ShrinkingSteps,
@@ -26,7 +26,7 @@ DEFAULTS = {
     "robustness.attacks.attack_order.SampleFirst": {"group": 50},
     "robustness.attacks.deepfool.DeepFool": {"steps": 50, "classes": 10, "overshoot": 0.02},
     "robustness.attacks.gradient.PGD": {"steps": 40, "step": 0.1, "restarts": 1},
-    "robustness.attacks.minimum.MinimumNorm": {"steps": 100, "restarts": 1},
+    "robustness.attacks.minimum.MinimumNormAttack": {"steps": 100, "restarts": 1},
     "robustness.attacks.minimum.bisect_to_boundary": {"steps": 12},
     "robustness.attacks.run.attack": {"bounds": (0, 1)},
     "robustness.attacks.run.minimal_distance": {"bounds": (0, 1)},
@@ -43,7 +43,7 @@ DEFAULTS = {
     "robustness.certificates.bounds.output_bounds": {"bounds": (0, 1), "max_linear_units": 4096},
     "robustness.certificates.proofs.CrownProof": {"max_linear_units": 4096},
     "robustness.certificates.smoothing.smoothed_radius": {"sigma": 0.25, "draws": 1000, "confidence": 0.95},
-    "checks.network.depth.ode_gap": {"refine": 4},
+    "checks.network.depth.residual_network_ode_gap": {"refine": 4},
     "robustness.distances.noise_sensitivity": {"draws": 20},
     "robustness.jacobian.jacobian_spectrum": {"examples": 32},
     "robustness.lipschitz.network.lipschitz_bounds": {"search": 30},
@@ -86,5 +86,7 @@ def test_attacks_made_without_arguments_have_these_settings():
     assert (APGD().steps, TargetedAPGD().steps, TargetedAPGD().targets) == (100, 100, 9)
     assert (DeepFool().steps, DeepFool().classes, DeepFool().overshoot) == (50, 10, 0.02)
     assert (
-        MinimumNorm().steps == 100 and MostVulnerableFirst(FGSM()).group == 50 and SampleFirst(FGSM(), ()).group == 50
+        MinimumNormAttack().steps == 100
+        and MostVulnerableFirst(FGSM()).group == 50
+        and SampleFirst(FGSM(), ()).group == 50
     )

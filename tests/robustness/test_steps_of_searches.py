@@ -9,7 +9,7 @@ from torch import nn
 
 from gnomon.program.piecewise_linear import read_piecewise_linear
 from gnomon.robustness.attacks.base import AttackedModel, ThreatModel, dlr_loss
-from gnomon.robustness.attacks.minimum import MinimumNorm
+from gnomon.robustness.attacks.minimum import MinimumNormAttack
 from gnomon.robustness.attacks.universal import universal_perturbation
 from gnomon.robustness.lipschitz import network as lipschitz
 from gnomon.robustness.regions import cutting
@@ -32,7 +32,7 @@ def test_the_search_for_the_smallest_perturbation_follows_its_equations(steps, b
     """On the ring everything happens along one ray: the state is the distance r from the center, outside if r > 1."""
     x = torch.tensor([[0.3, 0.4]], dtype=torch.float64)
     threat = ThreatModel(10.0, "2", -inf, inf)
-    z, size = MinimumNorm(steps)._search(
+    z, size = MinimumNormAttack(steps)._search(
         AttackedModel(Ring()), x, torch.tensor([1]), torch.tensor([begin], dtype=torch.float64), threat
     )
     r, best, least = torch.tensor(begin, dtype=torch.float64).norm().item(), None, inf

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from gnomon.scattering import WaveletTransform, invert, scattering_moments, synthesize
+from gnomon.scattering import WaveletTransform, invert_scattering, scattering_moments, synthesize_like
 from gnomon.scattering.signals import Scattering1d
 
 
@@ -33,9 +33,9 @@ def test_moments_are_means_of_moduli_with_errors_that_hold():
 def test_signals_with_given_coefficients_and_moments():
     transform = Scattering1d(1, 24, Q=1)
     x = torch.linspace(-1, 1, 24, dtype=torch.float64).sin()
-    found = invert(transform, transform(x), iterations=40)
+    found = invert_scattering(transform, transform(x), iterations=40)
     gap = (transform(found.signal) - transform(x)).norm() / transform(x).norm()
     assert abs(float(gap) - found.error) < 1e-12 and found.error < 0.05
     waves = WaveletTransform(3, 32)
-    made = synthesize(waves, torch.randn(32, dtype=torch.float64), iterations=20)
+    made = synthesize_like(waves, torch.randn(32, dtype=torch.float64), iterations=20)
     assert made.error < 0.1 * made.errors[0]

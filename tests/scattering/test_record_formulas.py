@@ -11,7 +11,7 @@ from gnomon.scattering import (
     energy_by_order,
     filter_report,
     frequency_coverage,
-    invert,
+    invert_scattering,
     roto_translation_scattering,
     scattering_moments,
 )
@@ -101,7 +101,7 @@ def test_the_cover_of_the_plane_is_a_sum_of_gaussians():
 def test_an_inverted_signal_has_the_error_that_is_reported():
     transform, x = Scattering1d(J=2, shape=32, Q=1), torch.randn(32).double()
     goal = transform(x[None])[0]
-    found = invert(transform, goal, iterations=4)
+    found = invert_scattering(transform, goal, iterations=4)
     made = transform(found.signal[None])[0]
     assert_allclose(found.error, float((made - goal).norm() / goal.norm()), rtol=1e-6)
     assert found.errors[-1] < found.errors[0] and len(found.errors) == 5

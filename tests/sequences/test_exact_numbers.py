@@ -29,7 +29,7 @@ def test_the_length_of_memory_is_a_fit_from_the_largest_sensitivity_on():
             return sum(w * x[:, -1 - k] for k, w in enumerate(weights))
 
     weights = (0.5, 2.0, 0.9, 0.7, 0.1, 0.08)
-    found = sequences.memory(Weighted(), torch.randn(3, 6, 1).double())
+    found = sequences.memory_length(Weighted(), torch.randn(3, 6, 1).double())
     ratios = np.array(found.sensitivity) / found.sensitivity[0]
     np.testing.assert_allclose(ratios, np.array(weights) / 0.5)
     slope = np.polyfit(np.arange(1, 6), np.log(weights[1:]), 1)[0]

@@ -36,14 +36,14 @@ def test_a_linear_recurrence_forgets_at_the_rate_of_its_matrix():
             return h
 
     torch.manual_seed(0)
-    found = sequences.memory(Linear().double(), torch.randn(4, 60, 2, dtype=torch.float64))
+    found = sequences.memory_length(Linear().double(), torch.randn(4, 60, 2, dtype=torch.float64))
     assert abs(found.length + 1 / math.log(0.8)) < 0.05 * found.length
 
 
 def test_a_recurrent_network_asked_for_lag_200_is_found():
     torch.manual_seed(0)
     x = torch.randn(4, 220, 2)
-    found = sequences.memory(Recurrent(0.7), x, lag=200)
+    found = sequences.memory_length(Recurrent(0.7), x, lag=200)
     assert [f.kind for f in found.findings] == ["memory-too-short"] and found.reach < 100
     assert "steps" in found.verdict and found.plots()[0].marks[0].name == "measured"
 
@@ -53,14 +53,14 @@ def test_a_network_that_remembers_is_left_alone():
         def forward(self, x):
             return x.mean(1)
 
-    assert sequences.memory(Keeps(), torch.randn(4, 220, 2), lag=200).findings == ()
+    assert sequences.memory_length(Keeps(), torch.randn(4, 220, 2), lag=200).findings == ()
     torch.manual_seed(0)
-    assert sequences.memory(Recurrent(0.7), torch.randn(4, 60, 2), lag=5).findings == ()
+    assert sequences.memory_length(Recurrent(0.7), torch.randn(4, 60, 2), lag=5).findings == ()
 
 
 def test_a_lag_beyond_the_sequence_is_extrapolated():
     torch.manual_seed(0)
-    found = sequences.memory(Recurrent(0.8), torch.randn(4, 60, 2), lag=500)
+    found = sequences.memory_length(Recurrent(0.8), torch.randn(4, 60, 2), lag=500)
     assert len(found.findings) == 1
 
 
@@ -166,7 +166,7 @@ def test_bad_input_is_told_in_a_sentence():
             return nn.functional.one_hot(x, 3).double()
 
     with pytest.raises(InputError, match="Pass embeddings"):
-        sequences.memory(OneHot(), torch.zeros(2, 5, dtype=torch.long))
+        sequences.memory_length(OneHot(), torch.zeros(2, 5, dtype=torch.long))
     with pytest.raises(InputError, match="Return the output at all positions"):
         sequences.causality(nn.Sequential(nn.Flatten(), nn.Linear(10, 1)), torch.randn(3, 5, 2))
     with pytest.raises(InputError, match="no softmax of queries and keys"):

@@ -20,7 +20,7 @@ def test_sensitivity_is_the_root_of_the_mean_square_of_gradients_along_four_dire
         def forward(self, x):
             return torch.einsum("tfo,ntf->no", weights, x)
 
-    found = sequences.memory(Mixed(), x)
+    found = sequences.memory_length(Mixed(), x)
     with random_state(0):
         directions = [torch.randn(4, 2, dtype=torch.float64).numpy() for _ in range(4)]
     squares = [(np.einsum("tfo,no->ntf", weights.numpy(), d) ** 2).sum(2).mean(0) for d in directions]
@@ -33,7 +33,7 @@ def test_the_last_of_all_outputs_is_used():
             return (0.5 ** torch.arange(6.0).flip(0)[:, None] * x).cumsum(1)
 
     x = torch.randn(2, 6, 1)
-    curve = np.array(sequences.memory(Running(), x).sensitivity)
+    curve = np.array(sequences.memory_length(Running(), x).sensitivity)
     np.testing.assert_allclose(curve / curve[0], 0.5 ** np.arange(6), rtol=1e-6)
 
 

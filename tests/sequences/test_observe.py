@@ -182,8 +182,8 @@ def test_memory_of_tokens_is_the_sensitivity_to_their_embeddings():
     tokens = some_tokens()
     net, below = Language(), Language(embed=False)
     below.load_state_dict(net.state_dict())
-    found = sequences.memory(net, {"attention_mask": torch.ones(N, TOKENS), "input_ids": tokens})
-    wanted = sequences.memory(below, net.embed(tokens).detach())
+    found = sequences.memory_length(net, {"attention_mask": torch.ones(N, TOKENS), "input_ids": tokens})
+    wanted = sequences.memory_length(below, net.embed(tokens).detach())
     assert found.sensitivity == pytest.approx(wanted.sensitivity, rel=1e-9)
     assert len(found.sensitivity) == TOKENS and min(found.sensitivity) > 0
 
@@ -203,7 +203,7 @@ def test_causality_changes_the_tokens_among_named_arguments():
 def test_images_and_single_answers_have_no_order_in_time():
     net = nn.Sequential(nn.Flatten(), nn.Linear(16, 3))
     with pytest.raises(InputError, match="Images have no order in time"):
-        sequences.memory(net, torch.randn(2, 1, 4, 4))
+        sequences.memory_length(net, torch.randn(2, 1, 4, 4))
     with pytest.raises(InputError, match=r"second axis of the output has length 3.*every position"):
         sequences.causality(net, torch.randn(2, 4, 4))
 

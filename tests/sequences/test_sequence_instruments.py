@@ -163,13 +163,13 @@ class Earliest(nn.Module):
 
 
 def test_a_network_that_sees_the_furthest_best_does_not_forget():
-    assert sequences.memory(Earliest(), torch.ones(2, 9, 1), lag=8).length == math.inf
-    assert not sequences.memory(Earliest(), torch.ones(2, 9, 1), lag=8).findings
+    assert sequences.memory_length(Earliest(), torch.ones(2, 9, 1), lag=8).length == math.inf
+    assert not sequences.memory_length(Earliest(), torch.ones(2, 9, 1), lag=8).findings
 
 
 def test_older_instruments_take_any_data_too():
     torch.manual_seed(0)
     net, x = Attend(8, 2), torch.randn(12, 5, 8)
     loader = DataLoader(TensorDataset(x, torch.zeros(12).long()), batch_size=5)
-    for instrument in (sequences.memory, sequences.causality, sequences.attention_maps, sequences.head_ablation):
+    for instrument in (sequences.memory_length, sequences.causality, sequences.attention_maps, sequences.head_ablation):
         assert instrument(net, x).verdict == instrument(net, loader).verdict

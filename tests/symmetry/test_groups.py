@@ -32,11 +32,11 @@ from gnomon.symmetry import (
 from gnomon.symmetry.action import GroupAction, sample_group
 from gnomon.symmetry.finite import (
     FiniteGroup,
-    convolve,
     cyclic_group,
     dihedral_group,
-    fourier,
-    inverse_fourier,
+    group_convolution,
+    group_fourier_transform,
+    inverse_group_fourier_transform,
     irreps,
     product_group,
     symmetric_group,
@@ -69,14 +69,16 @@ def test_representations_fourier_and_convolution(name):
     by_hand = torch.zeros(n).double()
     for u, v in product(range(n), range(n)):
         by_hand[u] += f[group.table[u, group.inverse[v]]] * h[v]
-    made = convolve(f, h, group)
+    made = group_convolution(f, h, group)
     assert torch.allclose(made, by_hand)
-    parts = [a @ b for a, b in zip(fourier(f, found), fourier(h, found), strict=True)]
-    assert all(torch.allclose(a, b, atol=1e-9) for a, b in zip(fourier(made, found), parts, strict=True))
-    assert torch.allclose(inverse_fourier(fourier(f, found), found).real, f)
+    parts = [a @ b for a, b in zip(group_fourier_transform(f, found), group_fourier_transform(h, found), strict=True)]
+    assert all(
+        torch.allclose(a, b, atol=1e-9) for a, b in zip(group_fourier_transform(made, found), parts, strict=True)
+    )
+    assert torch.allclose(inverse_group_fourier_transform(group_fourier_transform(f, found), found).real, f)
     u = n - 1
-    assert torch.allclose(convolve(group.regular[u] @ f, h, group), group.regular[u] @ made)
-    assert torch.allclose(convolve(f, h, group), convolve(h, f, group)) == group.commutative
+    assert torch.allclose(group_convolution(group.regular[u] @ f, h, group), group.regular[u] @ made)
+    assert torch.allclose(group_convolution(f, h, group), group_convolution(h, f, group)) == group.commutative
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("C6", 6), ("D4", 8), ("S3", 6), ("S4", 24)])
@@ -90,7 +92,7 @@ def test_equivariant_maps_between_functions_on_a_group_are_its_convolutions(name
     f = torch.randn(group.order).double()
     for w in basis[:3]:  # each is the convolution with its own impulse response
         impulse = w[:, 0]
-        assert torch.allclose(w @ f, convolve(f, impulse, group), atol=1e-9)
+        assert torch.allclose(w @ f, group_convolution(f, impulse, group), atol=1e-9)
 
 
 def test_dimensions_on_sets_and_images():

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law, NoLimitError, UnsupportedModuleError
+from gnomon import InitializationLaw, NoLimitError, UnsupportedModuleError
 from gnomon.symmetry import (
     GroupBatchNorm2d,
     GroupConv2d,
@@ -51,7 +51,7 @@ def tangent(net, x):
 @pytest.mark.parametrize("mode", ["zeros", "circular"])
 def test_kernels_are_averages_over_the_orbit(group, mode):
     net, x = network(group, 4, mode=mode), images()
-    options = {"parametrization": "ntk", "init": Law(1.3, 0.2)}
+    options = {"parametrization": "ntk", "init": InitializationLaw(1.3, 0.2)}
     found, other = gnomon.limit(net, **options)(x), gnomon.limit(without_group_convolutions(net), **options)
     for kernel, expected in ((found.nngp, other.nngp), (found.ntk, other.ntk)):
         average = orbit_average(expected, x, group=group)

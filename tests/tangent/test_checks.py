@@ -5,10 +5,12 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import kappa, laziness, ntk, tangent_operator
+from gnomon.tangent import laziness, laziness_criterion, ntk, tangent_operator
 
 
-@pytest.mark.parametrize("call", [ntk, tangent_operator, lambda net, x: kappa(net, (x, torch.zeros(len(x), 2)))])
+@pytest.mark.parametrize(
+    "call", [ntk, tangent_operator, lambda net, x: laziness_criterion(net, (x, torch.zeros(len(x), 2)))]
+)
 def test_a_module_that_every_call_changes_is_refused(call):
     """spectral_norm in training mode takes a step of its power iteration at each call: which network is meant?"""
     net, x = nn.Sequential(nn.utils.spectral_norm(nn.Linear(3, 8)), nn.Tanh(), nn.Linear(8, 2)), torch.randn(5, 3)
@@ -50,7 +52,7 @@ def test_a_buffer_that_counts_calls_is_no_reason_to_refuse():
     ("call", "name"),
     [
         (tangent_operator, "tangent_operator(module, data)"),
-        (lambda net, x: kappa(net, (x, torch.zeros(4, 3))), "kappa(module, data)"),
+        (lambda net, x: laziness_criterion(net, (x, torch.zeros(4, 3))), "laziness_criterion(module, data)"),
         (lambda net, x: laziness(net, net, x), "laziness(before, after, data)"),
     ],
 )

@@ -6,7 +6,7 @@ from torch import nn
 from torch.func import functional_call, jacrev
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import kappa
+from gnomon.tangent import laziness_criterion
 
 
 def net(width=6, outputs=1, seed=0):
@@ -40,7 +40,7 @@ def test_one_output_agrees_with_the_hessian(alpha):
     y = torch.tensor([[0.7]]).double()
     f, j, h = dense(model, x)
     first, second = float(j.norm()), float(torch.linalg.eigvalsh(h[0]).abs().max())
-    result = kappa(model, (x, y), alpha=alpha)
+    result = laziness_criterion(model, (x, y), alpha=alpha)
     assert result.first == pytest.approx(first, rel=1e-6)
     assert result.second == pytest.approx(second, rel=1e-4)
     gap = abs(alpha * float(f) - 0.7)
@@ -53,7 +53,7 @@ def test_two_outputs_agree_with_a_search_over_all_directions():
     model, x = net(width=4, outputs=2), torch.randn(1, 3).double()
     f, j, h = dense(model, x)
     y = torch.tensor([[1.0, -1.0]]).double()
-    result = kappa(model, (x, y), starts=4)
+    result = laziness_criterion(model, (x, y), starts=4)
     assert result.first == pytest.approx(float(torch.linalg.matrix_norm(j, 2)), rel=1e-5)
     assert result.second == pytest.approx(sup_of_second(h), rel=1e-3)
     pull = j.T @ (f - y.flatten())
@@ -73,7 +73,7 @@ class Times(nn.Module):
 @pytest.mark.full
 def test_the_square_of_the_first_derivative_makes_it_invariant_to_units():
     model, x, y = net(outputs=2), torch.randn(4, 3).double(), torch.randn(4, 2).double()
-    one, ten = kappa(model, (x, y)), kappa(Times(model, 10.0), (x, 10 * y))
+    one, ten = laziness_criterion(model, (x, y)), laziness_criterion(Times(model, 10.0), (x, 10 * y))
     assert ten.squared == pytest.approx(one.squared, rel=1e-6)
     assert ten.value == pytest.approx(one.value, rel=1e-6)
     wrong = [k.distance * k.second / k.first for k in (one, ten)]  # the first power, as sometimes printed
@@ -83,16 +83,18 @@ def test_the_square_of_the_first_derivative_makes_it_invariant_to_units():
 @pytest.mark.full
 def test_alpha_drives_kappa_to_zero_only_from_a_centered_start():
     model, x, y = net(), torch.randn(5, 3).double(), torch.randn(5, 1).double()
-    centered = [kappa(model, (x, y), alpha=a, centered=True).squared * a for a in (4.0, 64.0)]
+    centered = [laziness_criterion(model, (x, y), alpha=a, centered=True).squared * a for a in (4.0, 64.0)]
     assert centered[0] == pytest.approx(centered[1], rel=1e-9)
-    far = kappa(model, (x, y), alpha=1e6)
+    far = laziness_criterion(model, (x, y), alpha=1e6)
     plateau = float(model(x).detach().norm()) * far.second / far.first**2
     assert far.squared == pytest.approx(plateau, rel=1e-4)
 
 
 def test_a_centered_model_is_as_far_from_its_targets_as_zero_is():
     model, x, y = net(), torch.randn(5, 3).double(), torch.randn(5, 1).double()
-    found, plain = (kappa(model, (x, y), alpha=3.0, centered=c, starts=1, iterations=2) for c in (True, False))
+    found, plain = (
+        laziness_criterion(model, (x, y), alpha=3.0, centered=c, starts=1, iterations=2) for c in (True, False)
+    )
     assert found.distance == pytest.approx(float(y.norm()), rel=1e-12)
     assert plain.distance == pytest.approx(float((3 * model(x).detach() - y).norm()), rel=1e-12)
     assert (found.first, found.second) == pytest.approx((plain.first, plain.second), rel=1e-12)
@@ -105,7 +107,7 @@ def test_any_loss_and_its_verdict():
     def cross_entropy(out, target):
         return nn.functional.cross_entropy(out.reshape(-1, 3), target.reshape(-1, 3))
 
-    result = kappa(model, (x, labels), loss=cross_entropy)
+    result = laziness_criterion(model, (x, labels), loss=cross_entropy)
     f, j, _ = dense(model, x)
     out = f.clone().requires_grad_()
     (pull,) = torch.autograd.grad(cross_entropy(out, labels), out)
@@ -118,6 +120,6 @@ def test_any_loss_and_its_verdict():
 def test_bad_requests_are_refused():
     model, x = net(), torch.randn(2, 3).double()
     with pytest.raises(InputError, match="alpha must be a number above 0 and finite, but it is 0"):
-        kappa(model, (x, torch.zeros(2, 1)), alpha=0)
+        laziness_criterion(model, (x, torch.zeros(2, 1)), alpha=0)
     with pytest.raises(InputError, match="2 inputs and 3 targets"):
-        kappa(model, (x, torch.zeros(3, 1)))
+        laziness_criterion(model, (x, torch.zeros(3, 1)))

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import kappa, ntk
+from gnomon.tangent import laziness_criterion, ntk
 from gnomon.tangent.complexity import effective_parameters, kernel_norm
 from gnomon.tangent.frequencies import frequency_curve, kernel_frequencies
 from gnomon.tangent.gap import tangent_gap
@@ -117,7 +117,7 @@ class Product(nn.Module):
 def test_kappa_of_a_product_and_a_square():
     """Targets (0, 0), alpha 3: outputs are 3 (a b, a^2)."""
     a, b = 1.5, 0.5
-    found = kappa(Product(a, b), (torch.ones(1, 1).double(), torch.zeros(1, 2).double()), alpha=3.0)
+    found = laziness_criterion(Product(a, b), (torch.ones(1, 1).double(), torch.zeros(1, 2).double()), alpha=3.0)
     jacobian = np.array([[b, a], [2 * a, 0.0]])
     first = np.linalg.svd(jacobian)[1][0]
     angles = np.linspace(0, pi, 20001)
@@ -128,7 +128,7 @@ def test_kappa_of_a_product_and_a_square():
     assert found.squared == pytest.approx(np.linalg.norm(f) / 3 * second / first**2, rel=1e-5)
     gradient = 3 * np.linalg.norm(jacobian.T @ f)
     assert found.value == pytest.approx(f @ f / 2 / gradient * second / first, rel=1e-5)
-    options = inspect.signature(kappa).parameters
+    options = inspect.signature(laziness_criterion).parameters
     assert [options[name].default for name in ("alpha", "starts", "iterations")] == [1.0, 3, 100]
 
 
@@ -150,9 +150,9 @@ def test_modules_that_a_call_changes_by_more_than_half_the_digits_are_refused(pa
     x, y = X.float(), Y.float()[:, None]
     if refused:
         with pytest.raises(InputError):
-            kappa(Drifting(part), (x, y))
+            laziness_criterion(Drifting(part), (x, y))
     else:
-        assert kappa(Drifting(part), (x, y)).first > 0
+        assert laziness_criterion(Drifting(part), (x, y)).first > 0
 
 
 @pytest.mark.parametrize("widths", [(8, 16), (8, 8, 16), (16, 8, 32)])

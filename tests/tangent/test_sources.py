@@ -6,7 +6,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.core.errors import InputError
-from gnomon.tangent import kappa, laziness, ntk, ntk_by_layer, tangent_operator
+from gnomon.tangent import laziness, laziness_criterion, ntk, ntk_by_layer, tangent_operator
 
 torch.manual_seed(0)
 NET = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2)).double()
@@ -28,7 +28,7 @@ DATA = {
 
 @pytest.mark.parametrize("kind", DATA)
 def test_kappa_is_the_same_from_every_kind_of_data(kind):
-    assert kappa(NET, DATA[kind](), iterations=5) == kappa(NET, (X, Y), iterations=5)
+    assert laziness_criterion(NET, DATA[kind](), iterations=5) == laziness_criterion(NET, (X, Y), iterations=5)
 
 
 @pytest.mark.parametrize("kind", ["loader", "generator"])
@@ -43,7 +43,7 @@ CALLS = {
     "ntk(module, data)": lambda x: ntk(NET, x),
     "ntk_by_layer(module, data)": lambda x: ntk_by_layer(NET, x),
     "tangent_operator(module, data)": lambda x: tangent_operator(NET, x),
-    "kappa(module, data)": lambda x: kappa(NET, (x, Y[: len(x)])),
+    "laziness_criterion(module, data)": lambda x: laziness_criterion(NET, (x, Y[: len(x)])),
     "laziness(before, after, data)": lambda x: laziness(NET, AFTER, x),
 }
 
@@ -57,5 +57,5 @@ def test_errors_name_the_call(call, x):
 
 
 def test_kappa_asks_for_targets():
-    with pytest.raises(InputError, match=r"kappa\(module, data\): the data have no targets"):
-        kappa(NET, X)
+    with pytest.raises(InputError, match=r"laziness_criterion\(module, data\): the data have no targets"):
+        laziness_criterion(NET, X)

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 import gnomon
 from gnomon.core import InputError, NotFiniteError
 from gnomon.core.machine.clock import FakeClock
-from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Run, Squared, train
+from gnomon.training import SGD, Adam, CrossEntropy, Logistic, Squared, TrainingRun, train
 
 
 class Words(nn.Linear):
@@ -278,7 +278,7 @@ def test_the_record_tells_serializes_and_plots():
     matplotlib.use("Agg")
     x, y, _ = data()
     run = train(net(), (x, y), test=(x, y), steps=2000, optimizer=SGD(0.05), batch=10)
-    assert isinstance(run, Run) and 40 <= len(run.steps) <= 61 and run.steps[-1] == 2000
+    assert isinstance(run, TrainingRun) and 40 <= len(run.steps) <= 61 and run.steps[-1] == 2000
     plain = json.loads(json.dumps(run.to_dict()))
     assert plain["verdict"] == str(run) and plain["curves"]["test_loss"] == plain["curves"]["loss"]
     assert "Gradient descent with learning rate 0.05 took the squared loss from" in str(run)

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import t as student
 from torch import nn
 
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.training import SGD, Adam, train
 from gnomon.training.ablation import ablation
 from gnomon.training.adversary import Adversary
@@ -171,6 +171,6 @@ def test_targets_of_a_loader_beside_data_in_memory_are_converted_like_those_of_t
     for targets in (y, y[:, None]):
         torch.manual_seed(5)
         net = nn.Linear(3, 1)
-        batches = BatchPlan(loader=source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
+        batches = BatchPlan(loader=data_source([(x[:6], targets[:6]), (x[6:], targets[6:])], None, module=net))
         ends.append(train(net, (x, y), optimizer=SGD(0.1), steps=6, batch=batches).model.weight.detach())
     assert torch.equal(*ends)

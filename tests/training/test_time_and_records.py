@@ -14,7 +14,7 @@ from gnomon.training.adversary import Adversary
 from gnomon.training.evaluate import Objective
 from gnomon.training.plan import RecordingPlan
 from gnomon.training.recorder import RecordTime
-from gnomon.training.run import Run
+from gnomon.training.run import TrainingRun
 
 X, Y = torch.linspace(0, 1, 7).double()[:, None], torch.linspace(1, 2, 7).double()
 
@@ -127,7 +127,7 @@ def made_run(losses, steps, *, epochs=10.0, accuracy=None, stopped="time"):
     """A run with these losses at these steps."""
     kept = None if accuracy is None else torch.tensor([0.5] * (len(losses) - 1) + [accuracy]).double()
     curves = Curves(torch.tensor(steps).double(), torch.tensor(losses).double(), "loss", accuracy=kept)
-    return Run(nn.Linear(1, 1), torch.tensor(steps), curves, {}, SGD(0.1), stopped, 1.0, epochs)
+    return TrainingRun(nn.Linear(1, 1), torch.tensor(steps), curves, {}, SGD(0.1), stopped, 1.0, epochs)
 
 
 FALLING = ([1.0, 0.5, 0.4], [0, 60, 120])

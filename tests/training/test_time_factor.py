@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 
 def factor(steps, loss, epochs=5.0, shortage="short"):
     """The factor of a run that has only what it is computed from."""
     run = SimpleNamespace(steps=torch.tensor(steps), loss=torch.tensor(loss), epochs=epochs, shortage=shortage)
-    return Run.time_factor.fget(run)
+    return TrainingRun.time_factor.fget(run)
 
 
 @pytest.mark.parametrize(

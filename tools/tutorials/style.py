@@ -19,7 +19,7 @@ def rc_parameters() -> dict[Any, Any]:
     from cycler import cycler
 
     series = [LIGHT[name] for name in look.SERIES]
-    return look.settings() | {
+    return look.matplotlib_settings() | {
         "figure.figsize": (7.0, 3.8), "axes.prop_cycle": cycler(color=series), "font.size": 11, "axes.titlesize": 11.5,
         "lines.markersize": 5, "image.cmap": "magma", "svg.hashsalt": "gnomon",
     }  # fmt: skip

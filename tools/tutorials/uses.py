@@ -49,7 +49,7 @@ def names_in(code: str) -> set[str]:
     """Returns the names of gnomon that some Python code uses, as dotted paths.
 
     >>> sorted(names_in("import gnomon\\nfrom gnomon.landscape import edge\\ngnomon.ntk(net, x)\\nedge(run)"))
-    ['gnomon.landscape.edge', 'gnomon.ntk']
+    ['gnomon.landscape.edge_of_stability', 'gnomon.ntk']
     """
     try:
         tree = ast.parse(code)

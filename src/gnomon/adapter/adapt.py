@@ -1,11 +1,12 @@
 """Converts the user's model and data to the form that gnomon's analyses need: one row of inputs and outputs per
 example.
 
-Instruments take a module that returns one row per example, and inputs whose first axis counts examples. `adapt` turns
-other models and data into that form. It never changes the user's module: it returns a view of it, or a copy.
+Instruments take a module that returns one row per example, and inputs whose first axis counts examples.
+`adapt_model_and_data` turns other models and data into that form. It never changes the user's module: it returns a
+view of it, or a copy.
 
 >>> import torch
->>> adapted = adapt(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))
+>>> adapted = adapt_model_and_data(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))
 >>> adapted.loss is None, adapted.module
 (True, Linear(in_features=2, out_features=1, bias=True))
 """
@@ -18,27 +19,27 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
-from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.adapter.complex_parameters import with_real_parameters
 from gnomon.adapter.example_axis import ExampleAxis, find_example_axis, with_examples_first
 from gnomon.adapter.fixed_noise import with_fixed_noise
-from gnomon.adapter.graph_view import adapt_graphs
-from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, model_loss, takes_targets
-from gnomon.adapter.objects import adapt_objects
+from gnomon.adapter.graph_view import adapt_graph_network
+from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, loss_from_model_output, takes_targets
+from gnomon.adapter.objects import adapt_detection_model
 from gnomon.adapter.read import read_output_meaning
-from gnomon.adapter.states import adapt_columns, texts_per_batch, with_state
-from gnomon.adapter.view import Output, select_output
+from gnomon.adapter.states import adapt_text_columns, texts_per_batch, with_initial_hidden_state
+from gnomon.adapter.view import OutputSelection, select_output
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.modules.wrappers import inner_module
 
-__all__ = ["Adapted", "adapt", "adapt_examples", "adapt_inputs"]
+__all__ = ["AdaptedModel", "adapt_model_and_data", "adapt_examples", "adapt_inputs"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Adapted:
+class AdaptedModel:
     """A module with its training and test data, converted so that inputs and outputs have one row per example.
 
     ``loss`` is the loss if the module computes its own. ``batch`` is the size of the user's batches if they were
@@ -53,9 +54,9 @@ class Adapted:
     axis: ExampleAxis | None = None
 
 
-def adapt(
+def adapt_model_and_data(
     module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
-) -> Adapted:
+) -> AdaptedModel:
     """Converts a module and its data so that inputs and outputs have one row per example; changes nothing if they
     already do.
 
@@ -68,31 +69,31 @@ def adapt(
     Cost: a few forward passes on two examples.
 
     >>> import torch
-    >>> adapt(nn.GRU(2, 3, batch_first=True), (torch.zeros(4, 5, 2), torch.zeros(4, 5, 3))).batch is None
+    >>> adapt_model_and_data(nn.GRU(2, 3, batch_first=True), (torch.zeros(4, 5, 2), torch.zeros(4, 5, 3))).batch is None
     True
     """
-    module = real_parameters(inner_module(module))
+    module = with_real_parameters(inner_module(module))
     size = train.batch_size if isinstance(train, DataLoader) else None
-    objects = None if own_loss else adapt_objects(module, train, test)
+    objects = None if own_loss else adapt_detection_model(module, train, test)
     if objects is not None:
         module, train, test = objects
-    found = adapt_graphs(module, train, test)
+    found = adapt_graph_network(module, train, test)
     if found is not None:
-        return Adapted(*found, batch=size)
-    columns = adapt_columns(module, train, test)
+        return AdaptedModel(*found, batch=size)
+    columns = adapt_text_columns(module, train, test)
     if columns is not None:
-        return Adapted(*columns, batch=size or texts_per_batch(columns[0], train))
+        return AdaptedModel(*columns, batch=size or texts_per_batch(columns[0], train))
     module = _with_state(module, train)
     axis = _example_axis(module, train)
     module = with_examples_first(module, axis)
     if own_loss:
-        return Adapted(module, train, test, axis=axis)
+        return AdaptedModel(module, train, test, axis=axis)
     if reading is None and _needs_own_loss(module, train):
         found = adapt_model_loss(module, train, test)
         if found is not None:
-            return Adapted(*found, loss=model_loss, batch=size)
+            return AdaptedModel(*found, loss=loss_from_model_output, batch=size)
     loss = binary_cross_entropy_with_logits if reading is None and computes_binary_loss(module, train) else None
-    return Adapted(select_output(module, fitting_output(module, train)), train, test, loss=loss, axis=axis)
+    return AdaptedModel(select_output(module, fitting_output(module, train)), train, test, loss=loss, axis=axis)
 
 
 def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
@@ -107,12 +108,12 @@ def adapt_examples(module: nn.Module, data: Any) -> tuple[nn.Module, Any]:
     >>> adapt_examples(nn.Linear(2, 1), (torch.zeros(3, 2), torch.zeros(3, 1)))[0]
     Linear(in_features=2, out_features=1, bias=True)
     """
-    module, data = real_parameters(inner_module(module)), list(data) if isinstance(data, Iterator) else data
+    module, data = with_real_parameters(inner_module(module)), list(data) if isinstance(data, Iterator) else data
     with random_state(0):  # The seed is fixed, because reading from a loader may draw random numbers.
-        found = adapt_graphs(module, data) or adapt_columns(module, data)
+        found = adapt_graph_network(module, data) or adapt_text_columns(module, data)
         module, data = (found[0], found[1]) if found is not None else (_with_state(module, data), data)
         try:
-            few = source(data, module=module).first(2)
+            few = data_source(data, module=module).first(2)
         except InputError:
             return module, data  # The data cannot be read; the function that uses the data reports the error.
         return with_fixed_noise(module, few.x), data
@@ -127,27 +128,27 @@ def adapt_inputs(module: nn.Module, x: Any) -> tuple[nn.Module, Any]:
     >>> adapt_inputs(nn.Linear(2, 1), torch.zeros(3, 2))[1].shape
     torch.Size([3, 2])
     """
-    module = real_parameters(inner_module(module))
-    found = adapt_graphs(module, x)
+    module = with_real_parameters(inner_module(module))
+    found = adapt_graph_network(module, x)
     if found is not None:
         part = found[1]
         return found[0], part[0] if isinstance(part, tuple) else part
-    module = with_state(module, x)
+    module = with_initial_hidden_state(module, x)
     return with_examples_first(module, find_example_axis(module, x)), x
 
 
-def fitting_output(module: nn.Module, train: Any) -> Output | None:
+def fitting_output(module: nn.Module, train: Any) -> OutputSelection | None:
     """Chooses which of several outputs of a module to use: returns the key or index of the one that has the shape of
     the targets.
 
     Cost: a forward pass on two examples.
     """
     try:
-        few = source(train, module=module).first(2)
+        few = data_source(train, module=module).first(2)
         if few.y is None or not few.y.is_floating_point():
             return None
         with preserve(module, grad=False, seed=0):
-            returned = run(module, few.x)
+            returned = run_module(module, few.x)
         if isinstance(returned, Tensor) or output_tensor(returned).numel() == few.y.numel():
             return None
     except InputError:
@@ -162,7 +163,7 @@ def fitting_output(module: nn.Module, train: Any) -> Output | None:
 
 def _with_state(module: nn.Module, train: Any) -> nn.Module:
     try:
-        return with_state(module, source(train).first(2).x)
+        return with_initial_hidden_state(module, data_source(train).first(2).x)
     except InputError:
         return module  # The data cannot be read; the function that uses the data reports the error.
 
@@ -172,7 +173,7 @@ def _example_axis(module: nn.Module, train: Any) -> ExampleAxis | None:
     are unreadable.
     """
     try:
-        return find_example_axis(module, source(train, module=module).first(3).x)
+        return find_example_axis(module, data_source(train, module=module).first(3).x)
     except InputError:
         return None  # The function that uses the data reports the error.
 
@@ -182,7 +183,7 @@ def _needs_own_loss(module: nn.Module, train: Any) -> bool:
     not fit the outputs.
     """
     try:
-        few = source(train).first(2)
+        few = data_source(train).first(2)
     except InputError:
         return False  # The data cannot be read; the function that uses the data reports the error.
     if few.y is None:
@@ -190,10 +191,10 @@ def _needs_own_loss(module: nn.Module, train: Any) -> bool:
     if few.y.is_floating_point() or few.y.dim() < 2 or not takes_targets(module):
         return False
     try:
-        few = source(train, module=module).first(2)
+        few = data_source(train, module=module).first(2)
         assert few.y is not None  # as above
         with preserve(module, grad=False, seed=0):
-            read_output_meaning(output_tensor(run(module, few.x)), few.y, x=few.x)
+            read_output_meaning(output_tensor(run_module(module, few.x)), few.y, x=few.x)
     except InputError:
         return True
     return False

@@ -6,7 +6,7 @@
 ...         self.weight = nn.Parameter(torch.tensor([1j]))
 ...     def forward(self, x):
 ...         return (x * self.weight).real
->>> net = real_parameters(Turn())
+>>> net = with_real_parameters(Turn())
 >>> [(name, p.item()) for name, p in net.named_parameters()]
 [('weight_real', 0.0), ('weight_imag', 1.0)]
 >>> net(torch.tensor([2j])).tolist()
@@ -21,7 +21,7 @@ from torch import nn
 from gnomon.adapter.view import ModuleView
 from gnomon.core.modules.copies import copy_module
 
-__all__ = ["real_parameters"]
+__all__ = ["with_real_parameters"]
 
 PARTS = ("_real", "_imag")
 """Endings of the names of the two parts of a complex parameter."""
@@ -52,7 +52,7 @@ class ComplexView(ModuleView):
                 vars(part).pop(name, None)
 
 
-def real_parameters(module: nn.Module) -> nn.Module:
+def with_real_parameters(module: nn.Module) -> nn.Module:
     """Returns a copy of a module whose complex parameters are stored as pairs of real ones; returns the module if all
     are real.
 
@@ -60,7 +60,7 @@ def real_parameters(module: nn.Module) -> nn.Module:
     Cost: a copy of the module if it has complex parameters.
 
     >>> net = nn.Linear(1, 1)
-    >>> real_parameters(net) is net
+    >>> with_real_parameters(net) is net
     True
     """
     if not any(p.is_complex() for p in module.parameters()):

@@ -20,10 +20,10 @@ from torch import Tensor, nn
 
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.inputs.checks import check_readable, dense
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
+from gnomon.core.inputs.checks import check_module_is_callable, to_dense_tensors
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["ExampleAxis", "LossOfReturned", "find_example_axis", "restore_outputs", "with_examples_first"]
 
@@ -49,7 +49,7 @@ class ExamplesFirstView(ModuleView):
         returned: Tensor = self.module_of_view(*args, **kwargs)
         if not self.axis.positions:
             return returned.transpose(0, 1)
-        return returned.reshape(count(kwargs or args), -1, *returned.shape[1:])
+        return returned.reshape(count_examples(kwargs or args), -1, *returned.shape[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ def find_example_axis(module: nn.Module, x: Inputs) -> ExampleAxis | None:
     True
     """
     try:
-        check_readable(module)
-        inputs = dense(x)
-        if count(inputs) < 3:
+        check_module_is_callable(module)
+        inputs = to_dense_tensors(x)
+        if count_examples(inputs) < 3:
             return None
         with preserve(module, grad=False, seed=0):
-            two, three = (run(module, take(inputs, slice(0, n))) for n in (2, 3))
+            two, three = (run_module(module, take_examples(inputs, slice(0, n))) for n in (2, 3))
     except InputError:  # The function that uses the module reports the error.
         return None
     if not isinstance(two, Tensor) or not isinstance(three, Tensor) or two.dim() < 2 or two.dim() != three.dim():

@@ -23,9 +23,9 @@ from torch.overrides import TorchFunctionMode
 
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["with_fixed_noise"]
 
@@ -58,7 +58,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
     """
     if any(is_lazy(parameter) for parameter in module.parameters()):
         return module  # A trial forward pass is skipped, because it would initialize the module's lazy layers.
-    few = take(x, slice(0, 2))
+    few = take_examples(x, slice(0, 2))
     view = FixedNoiseView(module)
     try:
         with preserve(module, grad=False, seed=0):
@@ -72,7 +72,7 @@ def with_fixed_noise(module: nn.Module, x: Inputs) -> nn.Module:
 def _draws(module: nn.Module, x: Inputs) -> bool:
     """Checks whether a forward pass of the module draws random numbers."""
     before = torch.get_rng_state()
-    run(module, x)
+    run_module(module, x)
     return not torch.equal(before, torch.get_rng_state())
 
 

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from gnomon.adapter.graphs import (
     EDGE_COUNT,
     NODE_COUNT,
+    GraphAttributeRoles,
     GraphBatch,
-    Roles,
     attribute_roles,
-    graph_list,
     join_graphs,
+    list_graphs,
     node_mask,
     pad_graphs,
     pad_rows,
@@ -27,7 +27,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 
-__all__ = ["adapt_graphs"]
+__all__ = ["adapt_graph_network"]
 
 NODE = "node"
 """Name of the input that holds the number of each node."""
@@ -71,7 +71,7 @@ class ReadBatch(GraphBatch):
 class GraphView(ModuleView):
     """Wraps a graph network: takes zero-padded graphs and returns one row of outputs per graph."""
 
-    def __init__(self, module: nn.Module, roles: Roles) -> None:
+    def __init__(self, module: nn.Module, roles: GraphAttributeRoles) -> None:
         super().__init__(module)
         self.roles = roles
 
@@ -109,23 +109,23 @@ class NodeView(ModuleView):
         return output_tensor(_call(self.module_of_view, graph))[node]
 
 
-def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
+def adapt_graph_network(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
     """Converts a graph network and its data to one row per graph, or per node of one large graph; None if the data
     contain no graphs.
 
     Data are pairs (inputs, targets), or inputs alone if graphs have no attribute ``y``.
     Cost: a copy of the data in memory.
 
-    >>> adapt_graphs(nn.Linear(1, 1), torch.zeros(2, 1)) is None
+    >>> adapt_graph_network(nn.Linear(1, 1), torch.zeros(2, 1)) is None
     True
     """
-    if not data or (first := graph_list(data[0])) is None:
+    if not data or (first := list_graphs(data[0])) is None:
         return None
     if len(first) == 1 and _has_masks(first[0]):
         return _nodes(module, first[0], data)
     roles = attribute_roles(first)
     roles = _used_roles(module, roles, pad_graphs(first[:2], roles))
-    parts = [None if part is None else graph_list(part) for part in data]
+    parts = [None if part is None else list_graphs(part) for part in data]
     # Training and test graphs are padded together, so that both get the same padded size.
     padded = pad_graphs([graph for part in parts for graph in part or ()], roles)
     found: list[Any] = []
@@ -140,7 +140,7 @@ def adapt_graphs(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, 
     return GraphView(module, roles), *found
 
 
-def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -> Roles:
+def _used_roles(module: nn.Module, roles: GraphAttributeRoles, padded: Mapping[str, Tensor]) -> GraphAttributeRoles:
     """Returns which attributes of the graphs the network uses: those named in its ``forward``, or those read from the
     batch.
     """
@@ -150,7 +150,7 @@ def _used_roles(module: nn.Module, roles: Roles, padded: Mapping[str, Tensor]) -
             _call(module, batch)
     except Exception:  # The function that uses the module reports the error.
         return roles
-    used: Roles = {name: role for name, role in roles.items() if name in batch.read}
+    used: GraphAttributeRoles = {name: role for name, role in roles.items() if name in batch.read}
     return used or roles
 
 
@@ -161,7 +161,7 @@ def _nodes(module: nn.Module, graph: Any, data: tuple[Any, ...]) -> tuple[nn.Mod
     joined["num_nodes"], joined["num_graphs"] = int(graph.num_nodes), 1
     parts: list[Any] = []
     for name, part in zip(("train_mask", "test_mask"), (*data, None), strict=False):
-        source = table if part is None else (graph_list(part) or [graph])[0].to_dict()
+        source = table if part is None else (list_graphs(part) or [graph])[0].to_dict()
         node = source[name].nonzero().flatten() if name in source else None
         if node is None or not len(node):
             parts.append(None)
@@ -175,7 +175,7 @@ def _has_masks(graph: Any) -> bool:
     return "train_mask" in graph.to_dict() and "y" in graph.to_dict()
 
 
-def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
+def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: GraphAttributeRoles) -> Any:
     y = [graph.to_dict().get("y") for graph in graphs]
     if any(one is None for one in y):
         return x
@@ -192,7 +192,7 @@ def _with_targets(x: dict[str, Tensor], graphs: list[Any], roles: Roles) -> Any:
     return x, torch.cat([one.reshape(1) if one.dim() == 0 else one for one in y])
 
 
-def _most_nodes(padded: Mapping[str, Tensor], roles: Roles) -> int:
+def _most_nodes(padded: Mapping[str, Tensor], roles: GraphAttributeRoles) -> int:
     """Returns the number of nodes of the largest graph in a padded batch."""
     per_node = next((name for name, role in roles.items() if role == "nodes"), None)
     return int(padded[NODE_COUNT].max()) if per_node is None else padded[per_node].shape[1]

@@ -32,9 +32,9 @@ __all__ = [
     "EDGE_COUNT",
     "NODE_COUNT",
     "GraphBatch",
-    "Roles",
+    "GraphAttributeRoles",
     "attribute_roles",
-    "graph_list",
+    "list_graphs",
     "is_graph",
     "join_graphs",
     "node_mask",
@@ -54,7 +54,7 @@ NOT_INPUTS = ("y", "train_mask", "val_mask", "test_mask", "batch", "ptr")
 """Attributes that are targets, splits, or made when graphs are joined."""
 
 Role = Literal["nodes", "edges", "index", "graph"]
-Roles = dict[str, Role]
+GraphAttributeRoles = dict[str, Role]
 """What the rows of each attribute belong to; "index" attributes hold numbers of nodes in their columns."""
 
 
@@ -82,13 +82,13 @@ def is_graph(value: Any) -> bool:
     return hasattr(value, "num_nodes") and callable(getattr(value, "to_dict", None))
 
 
-def graph_list(data: Any) -> list[Any] | None:
+def list_graphs(data: Any) -> list[Any] | None:
     """Lists all graphs in a graph, a batch of graphs, a list or a data loader; returns None if the data contain no
     graphs.
 
     Cost: reading the data.
 
-    >>> graph_list([torch.zeros(1)]) is None
+    >>> list_graphs([torch.zeros(1)]) is None
     True
     """
     if is_graph(data):
@@ -98,10 +98,10 @@ def graph_list(data: Any) -> list[Any] | None:
         return None
     if not len(rows) or not is_graph(rows[0]):
         return None
-    return [graph for i in range(len(rows)) for graph in (graph_list(rows[i]) or ())]
+    return [graph for i in range(len(rows)) for graph in (list_graphs(rows[i]) or ())]
 
 
-def attribute_roles(graphs: Sequence[Any]) -> Roles:
+def attribute_roles(graphs: Sequence[Any]) -> GraphAttributeRoles:
     """Finds out for each tensor of the graphs whether its rows belong to nodes, to edges or to the whole graph.
 
     Cost: a look at the shapes.
@@ -115,7 +115,7 @@ def attribute_roles(graphs: Sequence[Any]) -> Roles:
         raise InputError("there are 0 graphs", accepted="at least one graph", fix="Pass data with graphs")
     tables = [_attributes(graph) for graph in graphs]
     nodes, edges = [int(graph.num_nodes) for graph in graphs], [_edges(table) for table in tables]
-    roles: Roles = {}
+    roles: GraphAttributeRoles = {}
     for name in tables[0]:
         if any(name not in table for table in tables):
             raise InputError(
@@ -133,7 +133,7 @@ def attribute_roles(graphs: Sequence[Any]) -> Roles:
     return roles
 
 
-def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
+def pad_graphs(graphs: Sequence[Any], roles: GraphAttributeRoles) -> dict[str, Tensor]:
     """Stacks graphs of different sizes into tensors with one row per graph; fills missing nodes and edges with zeros.
 
     Attributes of nodes are (graphs, most nodes, ...), of edges (graphs, most edges, ...), numbers of nodes
@@ -159,7 +159,7 @@ def pad_graphs(graphs: Sequence[Any], roles: Roles) -> dict[str, Tensor]:
     return found
 
 
-def join_graphs(padded: Mapping[str, Tensor], roles: Roles) -> GraphBatch:
+def join_graphs(padded: Mapping[str, Tensor], roles: GraphAttributeRoles) -> GraphBatch:
     """Joins padded graphs into one large graph; the tensor ``batch`` of the result says to which graph each node
     belongs.
 

@@ -8,7 +8,7 @@
 ...         return (self.fc(x) - x).square().mean()
 >>> net, (x, y) = adapt_model_loss(Copier(), torch.ones(4, 2))
 >>> returned = net.train()(x)
->>> returned["logits"].shape, bool(model_loss(returned, y) == returned["loss"])
+>>> returned["logits"].shape, bool(loss_from_model_output(returned, y) == returned["loss"])
 (torch.Size([4, 1]), True)
 """
 
@@ -22,21 +22,28 @@ from torch.nn import functional as F
 
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, take, to_module
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples, to_device_and_dtype_of
 from gnomon.core.inputs.batch import Batch
-from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES, with_targets
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES, inputs_with_targets
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import call_with_inputs, run
+from gnomon.core.modules.run import call_with_inputs, run_module
 
-__all__ = ["adapt_model_loss", "computes_binary_loss", "find_loss", "model_loss", "takes_targets", "with_model_loss"]
+__all__ = [
+    "adapt_model_loss",
+    "computes_binary_loss",
+    "find_loss_in_output",
+    "loss_from_model_output",
+    "takes_targets",
+    "with_model_loss",
+]
 
 
-def model_loss(returned: Any, y: Tensor) -> Tensor:
+def loss_from_model_output(returned: Any, y: Tensor) -> Tensor:
     """Returns the loss that the model itself computed; ignores the targets y, because the model has already used them.
 
-    >>> float(model_loss({"loss": torch.tensor(2.0)}, torch.zeros(1)))
+    >>> float(loss_from_model_output({"loss": torch.tensor(2.0)}, torch.zeros(1)))
     2.0
     """
     if not isinstance(returned, Mapping) or "loss" not in returned:
@@ -68,26 +75,26 @@ class LossView(ModuleView):
         """
         module, x = self.module_of_view, kwargs or args
         returned = module(*args, **kwargs)
-        loss = find_loss(returned)
+        loss = find_loss_in_output(returned)
         if loss is None:
             problem = f"the model returned a {type(returned).__name__} without a loss"
             raise InputError(problem, accepted="a loss", fix="Return the loss in eval mode as well")
-        n = count(x)
+        n = count_examples(x)
         rows = None if isinstance(returned, Tensor) else _predictions(returned, n)
         if rows is not None and self.pairs:
             rows = rows.diagonal().unsqueeze(1)
         if rows is None and self.training:
             rows = loss.expand(n, 1)
         if rows is None:
-            singles = [call_with_inputs(module, take(x, slice(i, i + 1))) for i in range(n)]
-            rows = torch.stack([one for single in singles if (one := find_loss(single)) is not None])[:, None]
+            singles = [call_with_inputs(module, take_examples(x, slice(i, i + 1))) for i in range(n)]
+            rows = torch.stack([one for single in singles if (one := find_loss_in_output(single)) is not None])[:, None]
         return {"logits": rows, "loss": loss}
 
 
-def find_loss(returned: Any) -> Tensor | None:
+def find_loss_in_output(returned: Any) -> Tensor | None:
     """Finds the loss in a module's return value: the entry ``loss``, or the only single number; None if there is none.
 
-    >>> float(find_loss((torch.zeros(2, 3), torch.tensor(4.0)))), find_loss(torch.zeros(2))
+    >>> float(find_loss_in_output((torch.zeros(2, 3), torch.tensor(4.0)))), find_loss_in_output(torch.zeros(2))
     (4.0, None)
     """
     named = returned.get("loss") if isinstance(returned, Mapping) else getattr(returned, "loss", None)
@@ -109,23 +116,25 @@ def adapt_model_loss(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[A
     True
     """
     try:
-        first = source(data[0]).first(2)
+        first = data_source(data[0]).first(2)
         with preserve(module, grad=False, seed=0):
-            returned = run(module, to_module(_with_all(first, module), module))
+            returned = run_module(module, to_device_and_dtype_of(_with_all(first, module), module))
     except InputError:
         return None
-    if find_loss(returned) is None:
+    if find_loss_in_output(returned) is None:
         return None
-    found = [None if part is None else _pair(source(part).whole(), module) for part in data]
+    found = [None if part is None else _pair(data_source(part).whole(), module) for part in data]
     return LossView(module, pairs=_compares_pairs(module, data[0])), *found
 
 
 def _compares_pairs(module: nn.Module, data: Any) -> bool:
     """Returns whether n examples give predictions of shape (n, n), for 2 and for 3 examples."""
     for n in (2, 3):
-        first = source(data).first(n)
+        first = data_source(data).first(n)
         with preserve(module, grad=False, seed=0):
-            rows = _predictions(run(module, to_module(_with_all(first, module), module)), len(first))
+            rows = _predictions(
+                run_module(module, to_device_and_dtype_of(_with_all(first, module), module)), len(first)
+            )
         if rows is None or tuple(rows.shape) != (n, n):
             return False
     return True
@@ -164,12 +173,12 @@ def computes_binary_loss(module: nn.Module, train: Any) -> bool:
     if takes_targets(module) is None:
         return False
     try:
-        few = source(train).first(4)
+        few = data_source(train).first(4)
         if few.y is None or not few.y.is_floating_point() or not bool(((few.y >= 0) & (few.y <= 1)).all()):
             return False
         with preserve(module, grad=False, seed=0):
-            returned = run(module, to_module(_with_all(few, module), module))
-        loss, outputs = find_loss(returned), output_tensor(returned)
+            returned = run_module(module, to_device_and_dtype_of(_with_all(few, module), module))
+        loss, outputs = find_loss_in_output(returned), output_tensor(returned)
     except InputError:  # The data cannot be read; the function that uses the data reports the error.
         return False
     if loss is None or outputs.shape != few.y.shape:
@@ -184,7 +193,7 @@ def _pair(batch: Batch, module: nn.Module) -> tuple[Inputs, Tensor]:
 def _with_all(batch: Batch, module: nn.Module) -> Inputs:
     """Returns the inputs of a batch; adds the targets if ``forward`` has an argument such as ``labels`` for them."""
     name = takes_targets(module)
-    return batch.x if name is None or batch.y is None else with_targets(batch.x, batch.y, name, module)
+    return batch.x if name is None or batch.y is None else inputs_with_targets(batch.x, batch.y, name, module)
 
 
 def _predictions(returned: Any, n: int) -> Tensor | None:

@@ -8,7 +8,7 @@ the dicts themselves, so that the module can compute its loss.
 ...         sizes = torch.stack([one["boxes"].sum() for one in labels])
 ...         return {"logits": images, "loss": (images.sum(1) - sizes).square().mean()}
 >>> batches = [{"images": torch.zeros(2, 3), "labels": [{"boxes": torch.ones(1, 4)}, {"boxes": torch.ones(2, 4)}]}]
->>> net, train = adapt_objects(Detector(), batches)
+>>> net, train = adapt_detection_model(Detector(), batches)
 >>> sorted(train), float(net(**train)["loss"])                                      # (16 + 64) / 2
 (['images', 'objects'], 40.0)
 """
@@ -24,7 +24,7 @@ from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 
-__all__ = ["adapt_objects"]
+__all__ = ["adapt_detection_model"]
 
 NUMBERS = "objects"
 """Name of the input that holds the number of each example's dict."""
@@ -48,14 +48,14 @@ class ObjectsView(ModuleView):
         return self.module_of_view(**inputs, **{self.name: [self.known[i] for i in numbers.tolist()]})
 
 
-def adapt_objects(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
+def adapt_detection_model(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
     """Wraps a detector whose targets are lists of dicts so that all its inputs are tensors; returns None for other
     data.
 
     Hypotheses: images of all batches have one size.
     Cost: a copy of the data.
 
-    >>> adapt_objects(nn.Linear(1, 1), (torch.zeros(3, 1), torch.zeros(3))) is None
+    >>> adapt_detection_model(nn.Linear(1, 1), (torch.zeros(3, 1), torch.zeros(3))) is None
     True
     """
     name = _object_argument(data[0]) if data else None

@@ -17,8 +17,8 @@ from torch import Tensor
 from gnomon.adapter.graphs import NODE_COUNT
 from gnomon.adapter.losses import IGNORED_LABEL, EnsembleSquaredLoss, PositionCrossEntropy
 from gnomon.adapter.reading import TASKS, OutputMeaning, TaskName
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 
 __all__ = ["read_output_meaning"]
@@ -29,7 +29,7 @@ ENOUGH_MEMBERS = 2
 """Members from which a second axis of the outputs is read as an ensemble."""
 
 
-@names_call
+@add_call_to_errors
 def read_output_meaning(
     outputs: Tensor, y: Tensor, *, x: Any = None, largest: int | None = None, task: TaskName | None = None
 ) -> OutputMeaning:
@@ -121,14 +121,16 @@ def _are_tokens(x: Any, classes: int) -> bool:
     one vocabulary.
     """
     whole = [
-        t for t in tensors(_without_targets(x)) if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2
+        t
+        for t in input_tensors(_without_targets(x))
+        if not t.is_floating_point() and t.dtype != torch.bool and t.dim() == 2
     ]
     return any(1 < int(t.max()) < classes for t in whole if t.numel())
 
 
 def _is_copy(x: Any, y: Tensor) -> bool:
     """Checks whether the labels are a copy of the inputs, which means that the model predicts the next token."""
-    same = [t for t in tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
+    same = [t for t in input_tensors(_without_targets(x)) if t.shape == y.shape and not t.is_floating_point()]
     counted = y != IGNORED_LABEL
     return any(bool((t[counted] == y[counted]).all()) for t in same)
 

@@ -16,10 +16,10 @@ from math import exp, log, nan
 from torch import Tensor, nn
 
 from gnomon.adapter.reading import OutputMeaning
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Value
 
 __all__ = ["DecisionScore", "score_decisions"]
@@ -93,8 +93,8 @@ def score_decisions(module: nn.Module, x: Inputs, y: Tensor, reading: OutputMean
     total, weights, right, decisions = 0.0, 0, 0, 0
     with preserve(module, grad=False, seed=0):
         for start in range(0, len(y), EXAMPLES_AT_ONCE):
-            few, labels = take(x, slice(start, start + EXAMPLES_AT_ONCE)), y[start : start + EXAMPLES_AT_ONCE]
-            f, weight = output_rows(run(module, few), len(labels)), reading.loss.decisions(labels)
+            few, labels = take_examples(x, slice(start, start + EXAMPLES_AT_ONCE)), y[start : start + EXAMPLES_AT_ONCE]
+            f, weight = output_rows(run_module(module, few), len(labels)), reading.loss.decisions(labels)
             counted = reading.loss.right(f, labels)
             if counted is None:
                 return None

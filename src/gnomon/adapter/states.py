@@ -9,7 +9,7 @@ dimension.
 ...         out, hidden = self.rnn(self.words(words), hidden)
 ...         return out.reshape(-1, 5), hidden
 >>> words = torch.randint(0, 5, (7, 4))                       # 7 steps of 4 texts
->>> net, (x, y) = adapt_columns(Words(), [(words, words.flatten())])
+>>> net, (x, y) = adapt_text_columns(Words(), [(words, words.flatten())])
 >>> x.shape, y.shape, net(x).shape
 (torch.Size([4, 7]), torch.Size([4, 7]), torch.Size([4, 7, 5]))
 """
@@ -26,7 +26,7 @@ from gnomon.adapter.view import ModuleView
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 
-__all__ = ["adapt_columns", "texts_per_batch", "with_state"]
+__all__ = ["adapt_text_columns", "texts_per_batch", "with_initial_hidden_state"]
 
 STATE_ARGUMENTS = ("hidden", "state", "states", "hx", "h0", "hidden_state")
 """Names of arguments of ``forward`` that take the state of a recurrent network."""
@@ -71,12 +71,12 @@ class ColumnsView(ModuleView):
         return rows.transpose(0, 1) if self.axis else rows
 
 
-def with_state(module: nn.Module, x: Any) -> nn.Module:
+def with_initial_hidden_state(module: nn.Module, x: Any) -> nn.Module:
     """Wraps a recurrent module so that it gets its initial hidden state; returns the module unchanged if it needs none.
 
     Cost: one or two forward passes if there is such an argument.
 
-    >>> with_state(nn.Linear(1, 1), torch.zeros(1, 1))
+    >>> with_initial_hidden_state(nn.Linear(1, 1), torch.zeros(1, 1))
     Linear(in_features=1, out_features=1, bias=True)
     """
     args = x if isinstance(x, tuple) else (x,)
@@ -96,7 +96,7 @@ def with_state(module: nn.Module, x: Any) -> nn.Module:
     return module
 
 
-def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
+def adapt_text_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any, ...]] | None:
     """Wraps a module that expects one text per column, and transposes its data to one text per row; None for other
     data.
 
@@ -104,14 +104,14 @@ def adapt_columns(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[Any,
     texts is found by changing one text: the outputs of all others stay as they are.
     Cost: two forward passes and a copy of the data.
 
-    >>> adapt_columns(nn.Linear(1, 1), (torch.zeros(3, 1), torch.zeros(3))) is None
+    >>> adapt_text_columns(nn.Linear(1, 1), (torch.zeros(3, 1), torch.zeros(3))) is None
     True
     """
     batches = _flat_batches(data[0]) if data else None
     if batches is None:
         return None
     x = batches[0][0]
-    inner = with_state(module, x)
+    inner = with_initial_hidden_state(module, x)
     axis = next((axis for axis in (1, 0) if _independent(inner, x, axis)), None)
     if axis is None:
         return None

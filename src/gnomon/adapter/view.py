@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
 
-__all__ = ["ModuleView", "Output", "original", "select_output"]
+__all__ = ["ModuleView", "OutputSelection", "original_module", "select_output"]
 
-Output = str | int | Callable[[Any], Tensor]
+OutputSelection = str | int | Callable[[Any], Tensor]
 """Which part of what a module returns is its output: a name, a place, or a function."""
 
 SHARED = ("_parameters", "_buffers", "_modules")
@@ -53,7 +53,7 @@ class ModuleView(nn.Module):
 class OutputView(ModuleView):
     """A wrapper of a module that returns only one of the module's outputs."""
 
-    def __init__(self, module: nn.Module, output: Output) -> None:
+    def __init__(self, module: nn.Module, output: OutputSelection) -> None:
         super().__init__(module)
         self.output = output
 
@@ -62,11 +62,11 @@ class OutputView(ModuleView):
         return _choose_output(self.module_of_view(*args, **kwargs), self.output)
 
 
-def original(module: nn.Module) -> nn.Module:
+def original_module(module: nn.Module) -> nn.Module:
     """Removes all wrappers that gnomon put around a module's inputs or outputs, and returns the user's own module.
 
     >>> net = nn.Linear(1, 1)
-    >>> original(select_output(net, lambda out: out)) is net
+    >>> original_module(select_output(net, lambda out: out)) is net
     True
     """
     while isinstance(module, ModuleView) and not module.takes_same_inputs:
@@ -74,7 +74,7 @@ def original(module: nn.Module) -> nn.Module:
     return module
 
 
-def select_output(module: nn.Module, output: Output | None) -> nn.Module:
+def select_output(module: nn.Module, output: OutputSelection | None) -> nn.Module:
     """Returns a wrapper of the module that returns one of its outputs, chosen by key ("logits"), index (0) or function.
 
     >>> net = nn.Linear(1, 1)
@@ -84,7 +84,7 @@ def select_output(module: nn.Module, output: Output | None) -> nn.Module:
     return module if output is None else OutputView(module, output)
 
 
-def _choose_output(returned: Any, output: Output) -> Tensor:
+def _choose_output(returned: Any, output: OutputSelection) -> Tensor:
     try:
         if callable(output):
             found = output(returned)

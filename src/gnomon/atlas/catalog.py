@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Any
 
 from gnomon.atlas import claims
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results.record import Record
 from gnomon.lab import Claim
 
@@ -37,7 +37,7 @@ class CatalogEntry(Record):
 
 
 @cache
-@names_call
+@add_call_to_errors
 def catalog() -> dict[str, CatalogEntry]:
     """Returns every theory claim of the atlas by its id, sorted by kind and name.
 
@@ -129,7 +129,7 @@ def _claim_of(name: str) -> str:
     raise InputError(f"atlas: no claim has the id {name!r}; this statement is covered by {covered}")
 
 
-@names_call
+@add_call_to_errors
 def bibtex_of_claim(name: str) -> str:
     """Returns the BibTeX entry of the publication that a theory claim cites.
 

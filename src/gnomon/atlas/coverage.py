@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from gnomon.atlas.catalog import catalog
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.record import Record
 
@@ -145,7 +145,7 @@ def _ledger() -> dict[str, Any]:
     return found
 
 
-@names_call
+@add_call_to_errors
 def scope_coverage() -> ScopeCoverage:
     """Determines which claim, function or test treats each statement of the theory.
 

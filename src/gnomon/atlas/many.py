@@ -17,7 +17,7 @@ from gnomon.atlas.grids.chart import chart_of_outcome
 from gnomon.core.errors import InputError, MissingExtraError
 from gnomon.core.machine.files import append_text
 from gnomon.core.results.record import Record
-from gnomon.lab import run
+from gnomon.lab import run_claim
 from gnomon.lab.claim import Scale
 
 __all__ = ["ClaimTask", "read_claim_outcomes", "run_claims"]
@@ -70,7 +70,7 @@ def run_claims(
 
 def _one(task: ClaimTask) -> dict[str, Any]:
     claim = select_entries([task.id])[0].claim
-    outcome = run(claim, task.settings, scale=task.scale, seed=task.seed)
+    outcome = run_claim(claim, task.settings, scale=task.scale, seed=task.seed)
     return {**outcome.to_dict(), "chart": chart_of_outcome(outcome, MAX_CHART_POINTS)}
 
 

@@ -22,7 +22,7 @@ from gnomon.attribution.similarity import layer_similarity
 from gnomon.attribution.token_attribution_overview import token_attribution_overview
 from gnomon.attribution.tokens import token_attribution
 from gnomon.attribution.units import compare_unit_purity, top_activating, visualize_unit
-from gnomon.attribution.variance import variance_shares
+from gnomon.attribution.variance import feature_variance_shares
 from gnomon.attribution.variational import variational_information
 
 __all__ = [
@@ -48,7 +48,7 @@ __all__ = [
     "token_attribution",
     "token_attribution_overview",
     "top_activating",
-    "variance_shares",
+    "feature_variance_shares",
     "variational_information",
     "visualize_unit",
 ]

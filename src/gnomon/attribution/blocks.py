@@ -11,15 +11,15 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.classes import are_classes, one_hot
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import decisions as kinds
 
@@ -73,7 +73,7 @@ class BlockAblation(Result):
         return (Plot("Outputs without one block", (bars,), Axis("relative change")),)
 
 
-@names_call
+@add_call_to_errors
 def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
     """Skips each block of a network in turn (ablation) and measures how much the output changes.
 
@@ -96,7 +96,7 @@ def block_ablation(module: nn.Module, data: Any) -> BlockAblation:
     """
     check_weights(module)
     batch = as_input_source(data, module).first(MAX_EXAMPLES)
-    labels, n = batch.y, count(batch.x)
+    labels, n = batch.y, count_examples(batch.x)
     with preserve(module, grad=False):
         same: dict[str, bool] = {}
         watched = [(name, m) for name, m in module.named_modules() if name and any(True for _ in m.parameters())]
@@ -142,4 +142,4 @@ def _inside(name: str, same: dict[str, bool]) -> bool:
 
 
 def _outputs(module: nn.Module, x: Any, n: int) -> Tensor:
-    return output_rows(run(module, x), n).double()
+    return output_rows(run_module(module, x), n).double()

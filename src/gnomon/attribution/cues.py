@@ -19,11 +19,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import images
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_targets, check_integer, check_seed
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Result
 
 __all__ = ["PatchShuffleAccuracy", "CueConflict", "analogy_score", "patch_shuffle_accuracy", "cue_conflict"]
@@ -53,7 +53,7 @@ class CueConflict(Result):
         return f"If shape and texture disagree, {self.shape_bias:.0%} of the decisions follow the shape."
 
 
-@names_call
+@add_call_to_errors
 def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueConflict:
     """Counts predictions on images that have the shape of one class and the texture of another class.
 
@@ -74,7 +74,7 @@ def cue_conflict(module: nn.Module, x: Any, shapes: Any, textures: Any) -> CueCo
             accepted="shape and texture of different classes",
             fix=fix,
         )
-    decided = predicted_classes(outputs(module, inputs)).cpu()
+    decided = predicted_classes(outputs_in_eval_mode(module, inputs)).cpu()
     return CueConflict(*(int(v.sum()) for v in (decided == a, decided == b, (decided != a) & (decided != b))))  # (1)
 
 
@@ -101,7 +101,7 @@ class PatchShuffleAccuracy(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed: int = 0) -> PatchShuffleAccuracy:
     """Measures how much accuracy depends on the arrangement of image patches.
 
@@ -115,7 +115,7 @@ def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed
     >>> patch_shuffle_accuracy(mean, (torch.rand(8, 1, 4, 4), torch.arange(8) % 2), patch=2).arrangement
     0.0
     """
-    x, y = source(data, module=module).pair()
+    x, y = data_source(data, module=module).pair()
     inputs = images(x, module)
     target, size = as_targets(y, len(inputs)).long().cpu(), check_integer("patch", patch)
     n, c, h, w = inputs.shape
@@ -127,11 +127,14 @@ def patch_shuffle_accuracy(module: nn.Module, data: Any, *, patch: int = 4, seed
     order = torch.rand(n, tiles.shape[1], generator=draw).argsort(1).to(inputs.device)
     mixed = tiles[torch.arange(n, device=inputs.device)[:, None], order]
     mixed = mixed.reshape(n, h // size, w // size, c, size, size).permute(0, 3, 1, 4, 2, 5).reshape(n, c, h, w)
-    right = [float((predicted_classes(outputs(module, v)).cpu() == target).double().mean()) for v in (inputs, mixed)]
+    right = [
+        float((predicted_classes(outputs_in_eval_mode(module, v)).cpu() == target).double().mean())
+        for v in (inputs, mixed)
+    ]
     return PatchShuffleAccuracy(*right)  # (2)
 
 
-@names_call
+@add_call_to_errors
 def analogy_score(embedding: Tensor, quadruples: Any) -> float:
     """Returns the fraction of analogies a : b = c : d for which d is the embedding nearest to b - a + c (by cosine).
 

@@ -23,15 +23,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnomon.attribution.layers import images
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_module_is_callable, check_number
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["FourierMask", "fourier_mask", "keep_frequencies"]
 
@@ -53,7 +53,7 @@ class FourierMask(Result):
     0.5
     """
 
-    mask: Tensor = field(repr=False, metadata=HIDDEN)
+    mask: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     accuracy: float
     masked_accuracy: float
     agreement: float
@@ -69,11 +69,11 @@ class FourierMask(Result):
         """
         return keep_frequencies(x, self.mask) + other - keep_frequencies(other, self.mask)
 
-    @names_call("fourier_mask(module, data)")
+    @add_call_to_errors("fourier_mask(module, data)")
     def on(self, module: nn.Module, data: Any) -> "FourierMask":
         """Measures the accuracy on other images of which only the frequencies in the mask are kept."""
         with preserve(module):
-            return FourierMask(self.mask, *_measure(module, source(data, module=module), self.mask))
+            return FourierMask(self.mask, *_measure(module, data_source(data, module=module), self.mask))
 
     def frequencies(self) -> tuple[tuple[int, int], ...]:
         """Returns the frequencies that the mask keeps, in cycles per image; of opposite frequencies w and -w only
@@ -104,7 +104,7 @@ class FourierMask(Result):
         return (Plot("Frequencies the network needs", (shown,), *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def fourier_mask(
     module: nn.Module,
@@ -130,8 +130,8 @@ def fourier_mask(
     >>> fourier_mask(net, (x, torch.ones(8).long()), sparsity_weight=1e-6).kept          # no price, nothing is left out
     1.0
     """
-    check_readable(module)
-    given = source(data, module=module)
+    check_module_is_callable(module)
+    given = data_source(data, module=module)
     first = images(given.first(1).x, module)
     weight, power = (
         check_number("sparsity_weight", sparsity_weight, above=-1e-300),
@@ -156,7 +156,7 @@ def fourier_mask(
         return FourierMask(final, *_measure(module, given, final))
 
 
-@names_call
+@add_call_to_errors
 def keep_frequencies(x: Any, mask: Float[Tensor, "h w"] | Tensor) -> Float[Tensor, "n c h w"]:
     """Multiplies each Fourier frequency of images (n, c, h, w) by its entry of a symmetric mask.
 

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import freeze_parameters, target_of_each_example, target_scores
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_seed
 from gnomon.core.modules.preserve import preserve
 
@@ -37,7 +37,7 @@ MIN_EXAMPLES_PER_PASS = 16
 """Minimum number of examples in one pass."""
 
 
-@names_call
+@add_call_to_errors
 def integrated_gradients(
     module: nn.Module, data: Any, target: Any = None, *, baseline: Any = 0.0, path_points: int = 50
 ) -> Attribution:
@@ -74,7 +74,7 @@ def integrated_gradients(
     return Attribution(values, which, "integrated gradients", missed, inputs)
 
 
-@names_call
+@add_call_to_errors
 def smooth_grad(
     module: nn.Module, x: Any, target: Any = None, *, sigma: float = 0.15, samples: int = 25, seed: int = 0
 ) -> Attribution:
@@ -105,7 +105,7 @@ def smooth_grad(
     return Attribution(total / count, which, "SmoothGrad", inputs=inputs)  # (2)
 
 
-@names_call
+@add_call_to_errors
 def gradient(module: nn.Module, data: Any, target: Any = None) -> Attribution:
     """Computes the gradient of the target output with respect to each input feature.
 

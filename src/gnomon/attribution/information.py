@@ -22,9 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import names_of_called_layers, one_tensor
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
@@ -34,7 +34,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@names_call
+@add_call_to_errors
 def discrete_information(joint: Any) -> float:
     """Returns the exact mutual information of two discrete variables from a table of probabilities or counts.
 
@@ -55,7 +55,7 @@ def discrete_information(joint: Any) -> float:
     return max(0.0, float(np.sum(p[p > 0] * np.log(p[p > 0] / free[p > 0]))))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def mutual_information(a: Any, b: Any, *, neighbors: int = 3) -> float:
     """Estimates the mutual information of two variables from samples, by the nearest-neighbor method.
 
@@ -112,7 +112,7 @@ class InformationPlane(Result):
         return (Plot("Information plane", (points,), Axis("I(X; T), nats"), Axis("I(T; Y), nats"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> InformationPlane:
     """Computes the mutual information of each layer's output, divided into bins, with the input and with the classes.
 
@@ -128,7 +128,7 @@ def information_plane(module: nn.Module, data: Any, *, bins: int = 30) -> Inform
     >>> information_plane(net, (torch.randn(50, 2), torch.arange(50) % 2), bins=5).layers
     ('0', '1')
     """
-    x, y = source(data, module=module).pair()
+    x, y = data_source(data, module=module).pair()
     inputs = one_tensor(x, module, whole=True)
     classes = torch.as_tensor(y).reshape(-1).long()
     if len(classes) != len(inputs):
@@ -187,7 +187,7 @@ class BottleneckCurve(Result):
         return (Plot("Information bottleneck", (line,), Axis("I(X; T), nats"), Axis("I(T; Y), nats")),)
 
 
-@names_call
+@add_call_to_errors
 def bottleneck_curve(joint: Any, betas: Any, *, iterations: int = 5000, seed: int = 0) -> BottleneckCurve:
     """Computes the information bottleneck (best compressed codes) of a discrete distribution p(x, y).
 

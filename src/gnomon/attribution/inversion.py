@@ -20,15 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
-from gnomon.core.modules.capture import capture
+from gnomon.core.modules.capture import capture_layer_outputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Image, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["LayerInversion", "invert_layer"]
 
@@ -37,7 +37,7 @@ __all__ = ["LayerInversion", "invert_layer"]
 class LayerInversion(Result):
     """Result: inputs reconstructed from a layer's output, and how accurate the reconstruction is."""
 
-    reconstruction: Tensor = field(repr=False, metadata=HIDDEN)
+    reconstruction: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     error: float
     psnr: float
 
@@ -61,7 +61,7 @@ class LayerInversion(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def invert_layer(
     module: nn.Module, layer: str, data: Any, *, iterations: int = 300,
@@ -86,20 +86,20 @@ def invert_layer(
     total = check_integer("iterations", iterations)
     optimizer = torch.optim.Adam([z], check_number("lr", lr, above=0))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total)
-    with preserve(module), capture(module, (layer,)) as kept:
+    with preserve(module), capture_layer_outputs(module, (layer,)) as kept:
         with torch.no_grad():
-            run(module, inputs)
+            run_module(module, inputs)
             goal = kept[layer].detach().clone()
         size = goal.square().sum().clamp(min=1e-30)
         for _ in with_progress_bar(range(total), "iterations"):
-            run(module, z)
+            run_module(module, z)
             apart = (kept[layer] - goal).square().sum() / size
             rough = sum(z.diff(dim=a).square().mean() for a in range(2, z.dim())) if z.dim() == 4 else 0.0
             (z.grad,) = torch.autograd.grad(apart + smooth * rough, z)  # (1)
             optimizer.step()
             schedule.step()
         with torch.no_grad():
-            run(module, z)
+            run_module(module, z)
             error = float(((kept[layer] - goal).square().sum() / size).sqrt())
     wide = float(inputs.max() - inputs.min()) or 1.0
     mean = float((z.detach() - inputs).square().mean()) / wide**2

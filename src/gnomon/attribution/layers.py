@@ -10,18 +10,18 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.arguments import Inputs, take
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.arguments import Inputs, take_examples
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
-from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
+from gnomon.core.modules.capture import capture_layer_outputs, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["layer_activations", "spatial_layers", "names_of_called_layers"]
 
 
-@names_call
+@add_call_to_errors
 def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     """Returns the output of every layer for some inputs, by the name of the layer.
 
@@ -39,7 +39,7 @@ def layer_activations(module: nn.Module, x: Any) -> dict[str, Tensor]:
     >>> bool((kept["1"] == kept["0"].tanh()).all())
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     inputs = all_inputs(x, module)
     return outputs_of_layers(module, inputs, names_of_called_layers(module, inputs))  # (1)
 
@@ -53,8 +53,8 @@ def names_of_called_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     >>> names_of_called_layers(nn.Sequential(nn.Linear(1, 1), nn.ReLU()), torch.ones(1, 1))
     ('0', '1')
     """
-    with preserve(module, grad=False), capture(module, layer_names(module)) as kept:
-        run(module, take(x, slice(0, 1)))
+    with preserve(module, grad=False), capture_layer_outputs(module, layer_names(module)) as kept:
+        run_module(module, take_examples(x, slice(0, 1)))
         return tuple(kept)
 
 
@@ -69,8 +69,8 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
     """
     # Includes modules with children, because their forward may end with a plain function that no child layer computes.
     names = [name for name, _ in module.named_modules() if name]
-    with preserve(module, grad=False), capture(module, names) as kept:
-        run(module, take(x, slice(0, 1)))
+    with preserve(module, grad=False), capture_layer_outputs(module, names) as kept:
+        run_module(module, take_examples(x, slice(0, 1)))
         found = tuple(name for name, value in kept.items() if value.dim() == 4)
     if not found:
         fix = "Use integrated_gradients or occlusion, which need no such layer"
@@ -80,11 +80,11 @@ def spatial_layers(module: nn.Module, x: Inputs) -> tuple[str, ...]:
 
 def images(x: Any, module: nn.Module) -> Tensor:
     """Returns the inputs as one tensor of images (n, channels, height, width); raises an error for other inputs."""
-    check_readable(module)
+    check_module_is_callable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or taken.dim() != 4:
         shape = tuple(taken.shape) if isinstance(taken, Tensor) else type(taken).__name__
-        raise out_of_range("x", "a tensor of images (n, channels, height, width)", shape)
+        raise out_of_range_error("x", "a tensor of images (n, channels, height, width)", shape)
     return taken
 
 
@@ -92,7 +92,7 @@ def one_tensor(x: Any, module: nn.Module, *, whole: bool = False) -> Tensor:
     """Returns the inputs as one floating-point tensor (or any tensor, with ``whole=True``); raises an error for other
     inputs.
     """
-    check_readable(module)
+    check_module_is_callable(module)
     taken = all_inputs(x, module)
     if not isinstance(taken, Tensor) or not (whole or taken.is_floating_point()):
         what = str(taken.dtype) if isinstance(taken, Tensor) else f"a {type(taken).__name__}"

@@ -26,8 +26,8 @@ from torch.nn import functional
 from gnomon.attribution.layers import images, spatial_layers
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import freeze_parameters, target_of_each_example, target_scores
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.modules.capture import capture
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.modules.capture import capture_layer_outputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 
@@ -37,7 +37,7 @@ MAX_CAM_ERROR = 1e-3
 """Relative difference between (1) and the logits above which the head is not a pooled linear layer."""
 
 
-@names_call
+@add_call_to_errors
 def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """Computes the exact class activation map of each image, a heat map of the evidence for a class in the image.
 
@@ -58,7 +58,7 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
     if not heads:
         raise InputError("the module has no Linear layer", accepted="a pooled linear head", fix="Use grad_cam instead")
     head = heads[-1]
-    with preserve(module, grad=False), capture(module, names) as kept:
+    with preserve(module, grad=False), capture_layer_outputs(module, names) as kept:
         which = target_of_each_example(module, inputs, target)
         logits = run_to_rows(module, inputs).gather(1, which[:, None])[:, 0]
         wide = [
@@ -76,7 +76,7 @@ def cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None =
     )
 
 
-@names_call
+@add_call_to_errors
 def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | None = None) -> Attribution:
     """Computes the Grad-CAM map of each image at a layer, a heat map of the evidence for a class in the image.
 
@@ -94,7 +94,7 @@ def grad_cam(module: nn.Module, data: Any, target: Any = None, *, layer: str | N
         which = target_of_each_example(module, inputs, target)
         if layer is None:
             names = [name for name, _ in module.named_modules() if name]
-            with capture(module, names) as kept:
+            with capture_layer_outputs(module, names) as kept:
                 total = target_scores(module, inputs, which).sum()
         else:
             with freeze_parameters(module), _start_gradients_at(module, layer) as kept:
@@ -116,7 +116,7 @@ def _start_gradients_at(module: nn.Module, layer: str) -> Iterator[dict[str, Ten
     """Records the output of one layer and makes it the start of the gradient graph, so that earlier layers store
     nothing.
     """
-    with capture(module, [layer]) as kept:
+    with capture_layer_outputs(module, [layer]) as kept:
 
         def start(_: nn.Module, __: Any, output: Any) -> Any:
             if not isinstance(output, Tensor) or not output.is_floating_point():
@@ -136,7 +136,7 @@ def resize_maps(maps: Tensor, size: tuple[int, int]) -> Tensor:
     return functional.interpolate(maps[:, None], size=size, mode="bilinear", align_corners=False)[:, 0]
 
 
-@names_call
+@add_call_to_errors
 def cam_overlap(first: nn.Module, second: nn.Module, x: Any, target: Any = None) -> Tensor:
     """Compares the image regions that two models use: the cosine of their Grad-CAM maps per image, from 0 to 1.
 

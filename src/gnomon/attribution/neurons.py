@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
 from gnomon.core.results import Result
 
@@ -40,7 +40,7 @@ class NeuronDistance(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def neuron_distance(
     a: nn.Module, b: nn.Module, *, layer: int = 0, exponent: float = 0.5, directions: int = 200, seed: int = 0
 ) -> NeuronDistance:

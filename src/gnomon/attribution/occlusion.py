@@ -21,7 +21,7 @@ from torch import nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example, target_scores
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
 
@@ -31,7 +31,7 @@ EXAMPLES_PER_PASS = 32
 """Number of examples in a pass: larger passes do not fit into the processor's caches."""
 
 
-@names_call
+@add_call_to_errors
 def occlusion(
     module: nn.Module, data: Any, target: Any = None, *, window: int = 1, stride: int = 1, fill_value: float = 0.0
 ) -> Attribution:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import names_of_called_layers, one_tensor
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result
 
@@ -55,7 +55,7 @@ class OrbitCurvature(Result):
         return (Plot("Straightness of paths", lines, Axis("layer"), Axis("turn (radians); share of variance")),)
 
 
-@names_call
+@add_call_to_errors
 def orbit_curvature(module: nn.Module, orbits: Any) -> OrbitCurvature:
     """Measures in each layer how straight paths of gradually changing inputs are.
 

@@ -25,14 +25,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import names_of_called_layers
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.core.results.record import Record
 
-__all__ = ["LayerProbe", "LayerProbes", "intrinsic_dimension", "layer_probe"]
+__all__ = ["OneLayerProbe", "LayerProbeReport", "intrinsic_dimension", "layer_probe"]
 
 MAX_EXAMPLES = 2000
 """Maximum number of examples used."""
@@ -43,12 +43,12 @@ MAX_FEATURES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class LayerProbe(Record):
+class OneLayerProbe(Record):
     """Results of simple classifiers (probes) on one layer's output: accuracies, spread within classes, and dimension.
 
     See equations (1) to (3) of the module docstring.
 
-    >>> LayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
+    >>> OneLayerProbe("conv", 0.9, 0.8, 0.5, 0.7, 4.0).name
     'conv'
     """
 
@@ -61,10 +61,10 @@ class LayerProbe(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class LayerProbes(Result):
+class LayerProbeReport(Result):
     """Result: how well simple classifiers (probes) predict the class from the input and from each layer's output."""
 
-    layers: tuple[LayerProbe, ...]
+    layers: tuple[OneLayerProbe, ...]
 
     @property
     def verdict(self) -> str:
@@ -95,8 +95,10 @@ class LayerProbes(Result):
         )
 
 
-@names_call
-def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0) -> LayerProbes:
+@add_call_to_errors
+def layer_probe(
+    module: nn.Module, data: Any, *, layers: Sequence[str] | None = None, seed: int = 0
+) -> LayerProbeReport:
     """Measures how well simple classifiers predict the class from the input and from each layer's output.
 
     Hypotheses: see the module.
@@ -107,8 +109,8 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     >>> layer_probe(nn.Sequential(nn.Linear(3, 4)), (x, (x[:, 0] > 0).long())).layers[0].linear > 0.7
     True
     """
-    check_readable(module)
-    batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
+    check_module_is_callable(module)
+    batch = data_source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or len(batch) < 8:
         fix = "Pass at least 8 examples with whole numbers as classes"
         raise InputError(
@@ -121,7 +123,7 @@ def layer_probe(module: nn.Module, data: Any, *, layers: Sequence[str] | None = 
     small = isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() <= MAX_FEATURES
     rows = ({"input": pool_positions(x)} if isinstance(x, Tensor) and small else {}) | kept
     found = [_probe(name, h, y) for name, h in rows.items() if len(h) == len(y) and h.shape[1] <= MAX_FEATURES]
-    return LayerProbes(tuple(found))
+    return LayerProbeReport(tuple(found))
 
 
 def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
@@ -130,7 +132,7 @@ def pool_positions(h: Tensor) -> Float[Tensor, "n d"]:
     return h.mean((2, 3)) if h.dim() == 4 and h.shape[1] > 3 else h.mean(1) if h.dim() == 3 else h.flatten(1)
 
 
-def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerProbe:
+def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> OneLayerProbe:
     fit = torch.zeros(len(y), dtype=torch.bool)
     fit[torch.randperm(len(y), generator=torch.Generator().manual_seed(0))[: len(y) // 2]] = True
     h = h - h[fit].mean(0)
@@ -143,7 +145,7 @@ def _probe(name: str, h: Float[Tensor, "n d"], y: Int[Tensor, " n"]) -> LayerPro
     pairs = ~torch.eye(len(y), dtype=torch.bool)
     same = (y[:, None] == y) & pairs
     contraction = float(apart[same].mean() / apart[pairs].mean().clamp(min=1e-30))  # (2)
-    return LayerProbe(name, linear, nearest, _fisher(h, y), contraction, intrinsic_dimension(h))
+    return OneLayerProbe(name, linear, nearest, _fisher(h, y), contraction, intrinsic_dimension(h))
 
 
 def _ridge(rows: Tensor, goal: Tensor, others: Tensor) -> Tensor:

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 
 __all__ = ["ReceptiveField", "receptive_field"]
@@ -69,7 +69,7 @@ class ReceptiveField(Result):
         return (Plot("Receptive field", tuple(lines), Axis("layer"), Axis("pixels")),)
 
 
-@names_call
+@add_call_to_errors
 def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
     """Measures receptive fields of convolution and pooling layers by gradients, and compares them with the theoretical
     sizes.
@@ -102,7 +102,7 @@ def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
         kept: list[Any] = [image]
         hooks = [m.register_forward_hook(_watch(n, known, kept, seen)) for n, m in module.named_modules() if _leaf(m)]
         try:
-            run(module, image)
+            run_module(module, image)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from gnomon.attribution.tiles import tile_maps
+from gnomon.attribution.tiles import tile_attribution_maps
 from gnomon.core.results import Axis, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["Attribution"]
 
@@ -28,11 +28,11 @@ class Attribution(Result):
     'gradient: the largest feature carries 50 % of the attribution of an example, on average.'
     """
 
-    values: Tensor = field(repr=False, metadata=HIDDEN)
+    values: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     target: Tensor
     method: str
     completeness: Tensor | None = None
-    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def largest_share(self) -> float:
@@ -61,6 +61,6 @@ class Attribution(Result):
             return Result.plots(self)
         shown = min(SHOWN_MAPS, len(self.values))
         words = f"{self.verdict} Red raises the explained output, blue lowers it."
-        picture = tile_maps(self.values, self.inputs, shown)
+        picture = tile_attribution_maps(self.values, self.inputs, shown)
         title = f"{self.method}, {shown} of {len(self.values)} examples"
         return (Plot(title, (picture,), Axis("example"), Axis("pixels, top to bottom"), words),)

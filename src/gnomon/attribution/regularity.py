@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -47,7 +47,7 @@ class LabelRegularity(Result):
         return (Plot("Different labels by distance", marks, Axis("distance"), Axis("share of pairs", limits=(0, 1))),)
 
 
-@names_call
+@add_call_to_errors
 def label_regularity(features: Array, labels: Array, *, bins: int = 20) -> LabelRegularity:
     """Measures how often two points have different labels, depending on their distance in a representation.
 

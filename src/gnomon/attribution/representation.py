@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from gnomon.attribution.inversion import invert_layer
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Result
@@ -59,7 +59,7 @@ class RepresentationReport(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def representation_report(
     module: nn.Module,
     layer: str,
@@ -88,7 +88,7 @@ def representation_report(
     >>> round(found.stability, 5), found.psnr > 25                                                  # the identity
     (1.0, True)
     """
-    x, labels = source(data, module=module).pair()
+    x, labels = data_source(data, module=module).pair()
     inputs, y = one_tensor(x, module), labels.long()
     if not transformations or len(torch.unique(y)) < 2 or len(inputs) < 3:
         found = (

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example, target_scores
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -72,7 +72,7 @@ class SanityCheck(Result):
         return (Finding(kinds.MAP_IGNORES_MODEL, values={"method": self.method}),)
 
 
-@names_call
+@add_call_to_errors
 def sanity_check(
     method: Method, module: nn.Module, data: Any, target: Any = None, *, draws: int = 3, seed: int = 0,
     random_labels: nn.Module | None = None,
@@ -169,7 +169,7 @@ class Faithfulness(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def deletion_insertion(
     module: nn.Module, data: Any, attribution: Attribution, *, points: int = 11, fill_value: float = 0.0, seed: int = 0
 ) -> Faithfulness:

@@ -17,17 +17,17 @@ from torch import Tensor, nn
 from gnomon.attribution.fourier import FourierMask, fourier_mask
 from gnomon.attribution.gradient import integrated_gradients
 from gnomon.attribution.layers import one_tensor
-from gnomon.attribution.probes import LayerProbes, layer_probe
+from gnomon.attribution.probes import LayerProbeReport, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import SanityCheck, sanity_check
 from gnomon.attribution.shortcut import Shortcuts, shortcuts
-from gnomon.attribution.tiles import tile_maps
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.source import source
+from gnomon.attribution.tiles import tile_attribution_maps
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import Progress
 from gnomon.core.results import Axis, Finding, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["AttributionOverview", "attribution_overview"]
 
@@ -44,9 +44,9 @@ class AttributionOverview(Result):
     attribution: Attribution
     sanity: SanityCheck
     shortcuts: Shortcuts
-    probes: LayerProbes
+    probes: LayerProbeReport
     mask: FourierMask | None
-    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    inputs: Tensor | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def verdict(self) -> str:
@@ -73,14 +73,14 @@ class AttributionOverview(Result):
                     " The attribution maps hardly change if the weights are shuffled: the maps show the "
                     "images, not the network."
                 )
-            picture = tile_maps(values, self.inputs, len(values))
+            picture = tile_attribution_maps(values, self.inputs, len(values))
             axes = Axis("example"), Axis("pixels, top to bottom")
             maps = (Plot("What the network looks at", (picture,), *axes, words, id="what-the-network-looks-at"),)
         mask = self.mask.plots() if self.mask is not None else ()
         return (*maps, *self.shortcuts.plots(), *mask, *self.probes.plots())
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def attribution_overview(
     module: nn.Module,
@@ -104,7 +104,7 @@ def attribution_overview(
     >>> attribution_overview(nn.Sequential(nn.Linear(3, 2)), (x, (x[:, 0] > 0).long())).mask is None
     True
     """
-    given = source(data, module=module)
+    given = data_source(data, module=module)
     few = given.probe(SHOWN_EXAMPLES, seed=seed)
     x = one_tensor(few.x, module)
     with Progress(METHOD_COUNT, "parts of the sheet") as progress:

@@ -34,11 +34,11 @@ from torch import Tensor, nn
 
 from gnomon.attribution.gradient import gradient
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable, check_seed
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number, check_seed
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import decisions as kinds
@@ -161,7 +161,7 @@ class Shortcuts(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def shortcuts(
     module: nn.Module, data: Any, *, level: float = 0.005, columns: Sequence[str] = (), seed: int = 0
 ) -> Shortcuts:
@@ -179,8 +179,8 @@ def shortcuts(
     >>> shortcuts(nn.Linear(2, 2), (torch.randn(60, 2), torch.arange(60) % 2)).chance
     0.5
     """
-    check_readable(module)
-    batch = source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
+    check_module_is_callable(module)
+    batch = data_source(data, module=module).probe(MAX_EXAMPLES, seed=seed)
     if batch.y is None or batch.y.is_floating_point() or batch.y.dim() != 1 or len(batch) < 30:
         fix = "Pass at least 30 examples with whole numbers as classes"
         raise InputError(
@@ -323,7 +323,7 @@ def _frequencies(module: nn.Module, pairs: _Pairs) -> list[_Trial]:
 
 
 def _decide(module: nn.Module, x: Tensor) -> Tensor:
-    return predicted_classes(outputs(module, x))
+    return predicted_classes(outputs_in_eval_mode(module, x))
 
 
 def _pixel(i: int, shape: torch.Size) -> tuple[str, tuple[float, ...]]:

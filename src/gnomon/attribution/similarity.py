@@ -22,14 +22,14 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import names_of_called_layers, one_tensor
 from gnomon.attribution.probes import pool_positions
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.modules.capture import outputs_of_layers
 from gnomon.core.results import Axis, Image, Plot, Result
 
 __all__ = ["LayerSimilarity", "cka", "layer_similarity", "procrustes_distance"]
 
 
-@names_call
+@add_call_to_errors
 def cka(a: Tensor, b: Tensor) -> float:
     """Returns the linear centered kernel alignment (CKA, a similarity from 0 to 1) of two representations.
 
@@ -46,7 +46,7 @@ def cka(a: Tensor, b: Tensor) -> float:
     return float((x.T @ y).square().sum()) / max(size, 1e-300)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def procrustes_distance(a: Tensor, b: Tensor) -> float:
     """Returns the Procrustes distance of two representations (after the best rotation and scaling), from 0 to 1.
 
@@ -91,7 +91,7 @@ class LayerSimilarity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def layer_similarity(first: nn.Module, second: nn.Module, data: Any) -> LayerSimilarity:
     """Compares all layers of two models (or of one model with itself) by CKA on the same inputs.
 

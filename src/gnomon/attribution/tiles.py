@@ -6,18 +6,18 @@ from torch.nn.functional import interpolate
 
 from gnomon.core.results import Image
 
-__all__ = ["tile_maps"]
+__all__ = ["tile_attribution_maps"]
 
 PIXELS_BETWEEN = 1
 """Number of empty pixels between two maps."""
 
 
-def tile_maps(values: Tensor, inputs: Tensor | None, count: int) -> Image:
+def tile_attribution_maps(values: Tensor, inputs: Tensor | None, count: int) -> Image:
     """Returns the first attribution maps side by side as one picture, drawn over gray images if the inputs are images.
 
     ``values`` is (n, h, w) or (n, channels, h, w), which is summed over channels; ``inputs`` is (n, channels, h, w).
 
-    >>> picture = tile_maps(torch.ones(3, 2, 2), None, 2)
+    >>> picture = tile_attribution_maps(torch.ones(3, 2, 2), None, 2)
     >>> len(picture.values), len(picture.values[0]), picture.centered
     (2, 5, True)
     """

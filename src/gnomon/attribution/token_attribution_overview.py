@@ -26,12 +26,12 @@ from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.occlusion import occlusion
-from gnomon.attribution.probes import LayerProbes, layer_probe
+from gnomon.attribution.probes import LayerProbeReport, layer_probe
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.sanity import SanityCheck, sanity_check
 from gnomon.attribution.tokens import token_attribution
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["TokenAttributionOverview", "token_attribution_overview"]
@@ -52,7 +52,7 @@ class TokenAttributionOverview(Result):
     sanity: SanityCheck
     shares: dict[str, float]
     lines: tuple[str, ...]
-    probes: LayerProbes
+    probes: LayerProbeReport
 
     @property
     def verdict(self) -> str:
@@ -85,7 +85,7 @@ class TokenAttributionOverview(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def token_attribution_overview(
     module: nn.Module, data: Any, *, words: Sequence[str] | None = None, seed: int = 0
 ) -> TokenAttributionOverview:
@@ -102,7 +102,7 @@ def token_attribution_overview(
     >>> sorted(sheet.shares), round(sum(sheet.shares.values()), 6)
     (['a', 'b', 'c'], 1.0)
     """
-    given = source(data, module=module)
+    given = data_source(data, module=module)
     tokens = one_tensor(given.probe(MAX_EXAMPLES, seed=seed).x, module, whole=True)
     if tokens.is_floating_point() or tokens.dim() != 2:
         fix = "Pass whole numbers (n, length); for pixels and columns use attribution_overview"

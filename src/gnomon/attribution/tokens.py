@@ -24,15 +24,15 @@ from gnomon.attribution.gradient import integrated_gradients, rows_at_once
 from gnomon.attribution.layers import one_tensor
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.targets import target_of_each_example
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["token_attribution"]
 
 
-@names_call
+@add_call_to_errors
 def token_attribution(
     module: nn.Module, data: Any, target: Any = None, *, baseline: int | None = None, path_points: int = 50
 ) -> Attribution:
@@ -106,7 +106,7 @@ def _embedding(module: nn.Module, tokens: Tensor) -> nn.Embedding:
     handles = [part.register_forward_hook(record) for part in module.modules() if isinstance(part, nn.Embedding)]
     try:
         with preserve(module, grad=False):
-            run(module, tokens[:1])
+            run_module(module, tokens[:1])
     finally:
         for handle in handles:
             handle.remove()

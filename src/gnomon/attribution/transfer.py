@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from gnomon.attribution.probes import layer_probe
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -63,7 +63,7 @@ class TransferProbe(Result):
         return (Plot("Transfer to the new task", lines, Axis("layer"), Axis("accuracy of a probe")),)
 
 
-@names_call
+@add_call_to_errors
 def transfer_probe(
     module: nn.Module,
     data: Any,
@@ -90,7 +90,7 @@ def transfer_probe(
     >>> found.layers
     ('0', '1')
     """
-    check_readable(module)
+    check_module_is_callable(module)
     seed = check_seed(seed)
     start = _initialized_again(module, seed) if untrained is None else untrained
     both = [layer_probe(net, data, layers=layers, seed=seed).layers for net in (module, start)]

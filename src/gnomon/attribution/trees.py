@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.layers import one_tensor
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
 
@@ -36,7 +36,7 @@ class SurrogateTree(Result):
     depths: tuple[int, ...]
     fidelity: tuple[float, ...]
     rules: str = field(repr=False)
-    tree: Any = field(repr=False, metadata=HIDDEN)
+    tree: Any = field(repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def verdict(self) -> str:
@@ -53,7 +53,7 @@ class SurrogateTree(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def surrogate_tree(
     module: nn.Module, x: Any, *, depths: Sequence[int] = (1, 2, 3, 5, 8), seed: int = 0
 ) -> SurrogateTree:
@@ -70,7 +70,7 @@ def surrogate_tree(
     from sklearn.tree import DecisionTreeClassifier, export_text
 
     inputs = one_tensor(x, module, whole=True)
-    decided = predicted_classes(outputs(module, inputs))
+    decided = predicted_classes(outputs_in_eval_mode(module, inputs))
     order = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(check_seed(seed)))
     cut = max(1, 2 * len(order) // 3)
 

@@ -20,14 +20,14 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.attribution.probes import pool_positions
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.capture import capture, outputs_of_layers
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.capture import capture_layer_outputs, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Image, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = [
     "UnitPurity",
@@ -43,7 +43,7 @@ __all__ = [
 class UnitVisualization(Result):
     """Result: the input that activates a unit most, and the activation that this input reaches."""
 
-    image: Tensor = field(repr=False, metadata=HIDDEN)
+    image: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     activation: float
     start: float
 
@@ -66,7 +66,7 @@ class UnitVisualization(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def visualize_unit(
     module: nn.Module, layer: str, unit: int | Tensor, *, shape: tuple[int, ...], iterations: int = 200,
     l2_weight: float = 0.05,
@@ -83,7 +83,7 @@ def visualize_unit(
     >>> visualize_unit(net, "0", 0, shape=(3,), iterations=20).activation > 0
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     penalty, smooth = (
         check_number("l2_weight", l2_weight, above=-1e-300),
         check_number("total_variation_weight", total_variation_weight, above=-1e-300),
@@ -93,9 +93,9 @@ def visualize_unit(
     x = (0.01 * torch.randn(1, *shape, generator=draw)).to(like.device, like.dtype).requires_grad_()
     optimizer = torch.optim.Adam([x], check_number("lr", lr, above=0))
     values = []
-    with preserve(module), capture(module, (layer,)) as kept:
+    with preserve(module), capture_layer_outputs(module, (layer,)) as kept:
         for _ in range(check_integer("iterations", iterations)):
-            run(module, x)
+            run_module(module, x)
             h = kept[layer].flatten(2).mean(2) if kept[layer].dim() == 4 else kept[layer].flatten(1)
             value = (h @ _vector(unit, h.shape[1]).to(h))[0]
             values.append(float(value.detach()))
@@ -131,7 +131,7 @@ class TopActivating(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data: Any, *, k: int = 10) -> TopActivating:
     """Returns the k examples that activate a unit or a direction of a layer most.
 
@@ -141,8 +141,8 @@ def top_activating(module: nn.Module, layer: str, direction: int | Tensor, data:
     >>> len(top_activating(net, "0", 0, (torch.randn(20, 2), torch.arange(20) % 2), k=5).index)
     5
     """
-    check_readable(module)
-    batch = source(data, module=module).whole()
+    check_module_is_callable(module)
+    batch = data_source(data, module=module).whole()
     h = outputs_of_layers(module, batch.x, (layer,), keep=pool_positions)[layer]
     return _top(h, _vector(direction, h.shape[1]).to(h), batch.y, check_integer("k", k))
 
@@ -167,7 +167,7 @@ class UnitPurity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def compare_unit_purity(
     module: nn.Module, layer: str, data: Any, *, k: int = 10, directions: int = 32, seed: int = 0
 ) -> UnitPurity:
@@ -183,8 +183,8 @@ def compare_unit_purity(
     >>> 0.5 <= found.random <= 1
     True
     """
-    check_readable(module)
-    batch = source(data, module=module).whole()
+    check_module_is_callable(module)
+    batch = data_source(data, module=module).whole()
     if batch.y is None or batch.y.is_floating_point():
         raise InputError("the data have no classes", accepted="examples with classes", fix="Pass (inputs, classes)")
     h = outputs_of_layers(module, batch.x, (layer,), keep=pool_positions)[layer]

@@ -7,7 +7,7 @@ Reference: [fisher1922interpretation]; [hastie2009elements], section 4.3.
 
 >>> import torch
 >>> x = torch.tensor([[0.0], [0.0], [2.0], [2.0]])
->>> variance_shares(x, torch.tensor([0, 0, 1, 1])).between
+>>> feature_variance_shares(x, torch.tensor([0, 0, 1, 1])).between
 1.0
 """
 
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 
-__all__ = ["VarianceShares", "variance_shares"]
+__all__ = ["VarianceShares", "feature_variance_shares"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class VarianceShares(Result):
         return (Plot("Variance of the features", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
-@names_call
-def variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
+@add_call_to_errors
+def feature_variance_shares(features: Array, labels: Array, nuisance: Array | None = None) -> VarianceShares:
     """Returns the fractions of the features' variance between classes, from a nuisance variable, and the rest.
 
     See equation (1) of the module docstring.
@@ -68,7 +68,7 @@ def variance_shares(features: Array, labels: Array, nuisance: Array | None = Non
     Cost: one pass over the features for each grouping.
 
     >>> x = torch.tensor([[0.0], [1.0], [0.0], [1.0]])
-    >>> variance_shares(x, torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])).nuisance
+    >>> feature_variance_shares(x, torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])).nuisance
     1.0
     """
     x = as_numbers(features, "features").detach().flatten(1).double()

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_seed
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Interval, Result
@@ -66,7 +66,7 @@ class VariationalInformation(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def variational_information(a: Any, b: Any, *, steps: int = 500, seed: int = 0) -> VariationalInformation:
     """Returns a lower bound of the mutual information of two variables a and b, from samples.
 

@@ -13,22 +13,22 @@ from gnomon.bayes.dropout import dropout_predictive
 from gnomon.bayes.ensemble import deep_ensemble
 from gnomon.bayes.laplace import laplace
 from gnomon.bayes.posterior import module_posterior
-from gnomon.bayes.predictive import predictive
-from gnomon.bayes.sample import sample
-from gnomon.bayes.samplers import HMC, Langevin, Metropolis, StochasticGradient
+from gnomon.bayes.predictive import posterior_predictive
+from gnomon.bayes.sample import sample_posterior
+from gnomon.bayes.samplers import HMC, Langevin, Metropolis, StochasticGradientSampler
 
 __all__ = [
     "LogDensityWithGradient",
     "HMC",
     "Langevin",
     "Metropolis",
-    "StochasticGradient",
+    "StochasticGradientSampler",
     "deep_ensemble",
     "dropout_predictive",
     "effective_sample_size",
     "laplace",
     "module_posterior",
-    "predictive",
+    "posterior_predictive",
     "r_hat",
-    "sample",
+    "sample_posterior",
 ]

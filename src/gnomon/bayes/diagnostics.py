@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 
 __all__ = ["burn_in", "effective_sample_size", "r_hat"]
 
@@ -37,7 +37,7 @@ MIN_DRAWS_PER_CHAIN = 8
 """Minimum number of draws in a chain: fewer do not determine a variance and an autocorrelation of its halves."""
 
 
-@names_call
+@add_call_to_errors
 def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     """Returns the R-hat diagnostic of Markov chains for each coordinate: near 1 if all chains have the same
     distribution.
@@ -58,7 +58,7 @@ def r_hat(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     return torch.stack([_ratio(_normal_scores(_halves(v))) for v in (x, folded)]).max(0).values
 
 
-@names_call
+@add_call_to_errors
 def effective_sample_size(chains: Float[Tensor, "c n d"]) -> Float[Tensor, " d"]:
     """Returns for each coordinate the number of independent draws that would be as precise as the Markov chains.
 
@@ -100,7 +100,7 @@ def _variances(x: Tensor) -> tuple[Tensor, Tensor]:
     return total, total * tau / (m * n)
 
 
-@names_call
+@add_call_to_errors
 def burn_in(chains: Float[Tensor, "c n d"]) -> int:
     """Returns how many initial draws of the chains to discard so that the mean of the rest is most precise.
 

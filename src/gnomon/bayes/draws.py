@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gnomon.bayes.diagnostics import MIN_DRAWS_PER_CHAIN, burn_in, effective_sample_size, r_hat
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Line, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import most_serious_first
 from gnomon.findings import theory as kinds
 
@@ -38,7 +38,7 @@ class PosteriorDraws(Result):
     (True, True)
     """
 
-    values: Float[Tensor, "c n d"] = field(repr=False, metadata=HIDDEN)
+    values: Float[Tensor, "c n d"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     method: str
     accepted: float
     divergences: int
@@ -46,7 +46,7 @@ class PosteriorDraws(Result):
     warmup: int
     names: tuple[str, ...] = ()
     stopped: str = "finished"
-    center: Float[Tensor, " d"] | None = field(default=None, repr=False, metadata=HIDDEN)
+    center: Float[Tensor, " d"] | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def mean(self) -> Float[Tensor, " d"]:

@@ -19,11 +19,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_seed
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.layer_classes import DROPOUTS
-from gnomon.core.modules.outputs import outputs, run_to_rows
+from gnomon.core.modules.outputs import outputs_in_eval_mode, run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
@@ -62,7 +62,7 @@ class DropoutPredictive(Result):
         return (Plot("Dropout as an ensemble", (points,), Axis("without dropout"), Axis("mean over masks")),)
 
 
-@names_call
+@add_call_to_errors
 def dropout_predictive(
     module: nn.Module, data: Any, *, draws: int = 100, probabilities: bool = False, seed: int = 0
 ) -> DropoutPredictive:
@@ -84,7 +84,7 @@ def dropout_predictive(
     >>> bool(dropout_predictive(net, torch.ones(1, 2), draws=3).variance.abs().max() < 1e-12)       # nothing is dropped
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     m, seed = check_integer("draws", draws, least=2), check_seed(seed)
     parts = [part for part in module.modules() if isinstance(part, DROPOUTS)]
     if not parts:
@@ -94,7 +94,7 @@ def dropout_predictive(
     def as_output(f: Tensor) -> Tensor:
         return f.double().softmax(1) if probabilities else f.double()
 
-    plain = as_output(outputs(module, inputs))
+    plain = as_output(outputs_in_eval_mode(module, inputs))
     total, squares = torch.zeros_like(plain), torch.zeros_like(plain)
     with preserve(module, seed=seed, grad=False):
         for part in parts:

@@ -2,7 +2,7 @@
 
     f(x) = mean_i f_i(x),    epistemic = variance over i,    aleatoric = noise^2                           (1)
 
-and for classes the entropies of `gnomon.bayes.predictive`.
+and for classes the entropies of `gnomon.bayes.posterior_predictive`.
 
 Hypotheses: none; the members are samples of training results, not of a posterior.
 Reference: [lakshminarayanan2017simple].
@@ -18,17 +18,17 @@ import torch
 from torch import nn
 
 from gnomon.bayes.predictive import PosteriorPrediction, prediction_from_outputs
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples
 from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
-from gnomon.training import CrossEntropy, Run, train
+from gnomon.core.results.plain import HIDDEN_IN_JSON
+from gnomon.training import CrossEntropy, TrainingRun, train
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -43,7 +43,7 @@ class DeepEnsemble(Result):
     2
     """
 
-    runs: tuple[Run, ...] = field(repr=False, metadata=HIDDEN)
+    runs: tuple[TrainingRun, ...] = field(repr=False, metadata=HIDDEN_IN_JSON)
     noise: float
     classes: bool
 
@@ -63,7 +63,7 @@ class DeepEnsemble(Result):
         lines = tuple(Line(f"member {i + 1}", run.steps, run.loss) for i, run in enumerate(self.runs))
         return (Plot("Training of the members", lines, Axis("step"), Axis("loss", log=True), self.verdict),)
 
-    @names_call
+    @add_call_to_errors
     def predictive(self, x: Any) -> PosteriorPrediction:
         """Returns the mean prediction of the ensemble's networks and how much they disagree.
 
@@ -73,12 +73,12 @@ class DeepEnsemble(Result):
         for model in self.models:
             inputs = all_inputs(x, model)
             with preserve(model, grad=False):
-                returned = run(model, inputs)
-                outputs.append(output_rows(returned, count(inputs)).double())
+                returned = run_module(model, inputs)
+                outputs.append(output_rows(returned, count_examples(inputs)).double())
         return prediction_from_outputs(torch.stack(outputs), self.noise, self.classes)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def deep_ensemble(
     factory: Callable[[], nn.Module],
     data: Any,

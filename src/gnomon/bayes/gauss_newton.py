@@ -24,7 +24,7 @@ from torch.func import jacrev
 
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.preserve import preserve
@@ -59,7 +59,7 @@ def gauss_newton_rows(posterior: ModulePosterior, center: Float[Tensor, " p"]) -
 def _rows(posterior: ModulePosterior, center: Tensor, chosen: Tensor) -> Iterator[Tensor]:
     x, y = posterior.objective.at(torch.arange(len(posterior)))
     with torch.no_grad():
-        k = posterior.outputs(center, take(x, slice(0, 1))).shape[1]
+        k = posterior.outputs(center, take_examples(x, slice(0, 1))).shape[1]
     size = max(1, min(EXAMPLES_PER_PASS, MAX_NUMBERS_HELD // (k * len(chosen))))
     for piece, targets in zip(_pieces(x, size), y.split(size), strict=True):
 
@@ -87,11 +87,11 @@ def gauss_newton_diagonal(posterior: ModulePosterior, center: Float[Tensor, " p"
     x, y = posterior.objective.at(torch.arange(len(posterior)))
     places = posterior.places
     with preserve(posterior.module, mode=None):
-        size = min(EXAMPLES_PER_PASS, count(x))
-        layers = _linear(posterior, center, take(x, slice(0, size)))
+        size = min(EXAMPLES_PER_PASS, count_examples(x))
+        layers = _linear(posterior, center, take_examples(x, slice(0, size)))
         # If the first axis is time, its length may equal the batch size by chance. It cannot equal two batch sizes.
         if size > 1:
-            again = _linear(posterior, center, take(x, slice(1, size)))
+            again = _linear(posterior, center, take_examples(x, slice(1, size)))
             layers = {name: part for name, part in layers.items() if name in again}
         pieces = zip(_pieces(x, EXAMPLES_PER_PASS), y.split(EXAMPLES_PER_PASS), strict=True)
         for piece, targets in pieces if layers else ():
@@ -161,7 +161,7 @@ def _linear(posterior: ModulePosterior, center: Tensor, piece: Inputs) -> dict[s
     slopes = torch.autograd.grad(outputs, [w, *(out for _, _, out in met.values())], signs, allow_unused=True)
     found = {}
     for (name, (part, a, _)), d in zip(met.items(), slopes[1:], strict=True):
-        if d is None or d.dim() < 2 or len(d) != count(piece):
+        if d is None or d.dim() < 2 or len(d) != count_examples(piece):
             continue
         by_hand = {"weight": d.flatten(0, -2).T @ a.flatten(0, -2), "bias": d.flatten(0, -2).sum(0)}
         parts = {p: places.get(_path(name, p)) for p in by_hand}
@@ -193,8 +193,8 @@ def _meeting(layers: dict[str, nn.Linear]) -> Iterator[dict[str, Met]]:
 
 
 def _pieces(x: Inputs, size: int) -> Iterator[Inputs]:
-    for start in with_progress_bar(range(0, count(x), size), "batches of derivatives"):
-        yield take(x, slice(start, start + size))
+    for start in with_progress_bar(range(0, count_examples(x), size), "batches of derivatives"):
+        yield take_examples(x, slice(start, start + size))
 
 
 @torch.no_grad()

@@ -29,12 +29,12 @@ from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.gauss_newton import gauss_newton_diagonal, gauss_newton_rows
 from gnomon.bayes.posterior import ModulePosterior, module_posterior
-from gnomon.core.errors import BudgetError, InputError, names_call, out_of_range
+from gnomon.core.errors import BudgetError, InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.losses import CrossEntropy, Squared
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.training.evaluate import Loss
 
 __all__ = ["Laplace", "laplace"]
@@ -57,9 +57,9 @@ class Laplace(Result):
     (0.5, [0.5, 1.0])
     """
 
-    center: Float[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
+    center: Float[Tensor, " p"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     eigenvalues: Float[Tensor, " r"] = field(repr=False)
-    vectors: Float[Tensor, "p r"] | None = field(repr=False, metadata=HIDDEN)
+    vectors: Float[Tensor, "p r"] | None = field(repr=False, metadata=HIDDEN_IN_JSON)
     prior_precision: float
     log_evidence: float
     examples: int
@@ -78,7 +78,7 @@ class Laplace(Result):
             f"{self.log_evidence:.4g} at the prior precision {self.prior_precision:.3g}."
         )
 
-    @names_call
+    @add_call_to_errors
     def evidence(self, prior_precision: float) -> float:
         """Returns the log evidence (log marginal likelihood) for another prior precision.
 
@@ -97,7 +97,7 @@ class Laplace(Result):
         unseen = (1 - self.vectors.square().sum(1)).clamp(min=0) / self.prior_precision
         return seen if len(inverse) == len(self.center) else seen + unseen
 
-    @names_call
+    @add_call_to_errors
     def sample(self, draws: int = 100, *, seed: int = 0) -> PosteriorDraws:
         """Returns independent draws of the parameters from the approximate posterior, a Gaussian.
 
@@ -128,7 +128,7 @@ class Laplace(Result):
         return (Plot("Evidence of the prior", marks, *axes, caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def laplace(
     module: nn.Module,
     data: Any,
@@ -166,7 +166,7 @@ def laplace(
     ([5.0], 0.1667)
     """
     if structure not in ("full", "diagonal", "low rank"):
-        raise out_of_range("structure", '"full", "low rank" or "diagonal"', structure)
+        raise out_of_range_error("structure", '"full", "low rank" or "diagonal"', structure)
     posterior = module_posterior(module, data, noise=noise, loss=loss, parameters=parameters)
     known = isinstance(posterior.objective.loss, Squared | CrossEntropy | AbstractLossWithAxes)
     if not known and not posterior.binary:

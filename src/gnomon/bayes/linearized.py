@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 
 __all__ = ["linearized_outputs"]
 
@@ -39,7 +39,7 @@ def linearized_outputs(
     >>> round(float(outputs[1] - outputs[0]), 5)
     2.0
     """
-    pieces = [take(x, slice(i, i + EXAMPLES_PER_PASS)) for i in range(0, count(x), EXAMPLES_PER_PASS)]
+    pieces = [take_examples(x, slice(i, i + EXAMPLES_PER_PASS)) for i in range(0, count_examples(x), EXAMPLES_PER_PASS)]
     return torch.cat([_outputs_of_piece(posterior, center, vectors, piece) for piece in pieces], 1)
 
 

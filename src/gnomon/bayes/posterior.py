@@ -21,14 +21,14 @@ from torch import Tensor, nn
 
 from gnomon.adapter.adapt import adapt_examples
 from gnomon.adapter.losses import AbstractLossWithAxes
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import AbstractSource, source
+from gnomon.core.inputs.source import AbstractSource, data_source
 from gnomon.core.losses import CrossEntropy, Logistic
 from gnomon.core.modules.kernels import use_differentiable_layers
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import preserve, set_mode
 from gnomon.core.modules.pure import PureFunction
 from gnomon.training.evaluate import Loss, Objective
@@ -127,7 +127,7 @@ class ModulePosterior:
         return {name: p.reshape(w.shape).to(w.dtype) for (name, w), p in zip(shapes.items(), pieces, strict=True)}
 
 
-@names_call
+@add_call_to_errors
 def module_posterior(
     module: nn.Module,
     data: Any,
@@ -137,7 +137,7 @@ def module_posterior(
     loss: Loss | None = None,
     parameters: str | None = None,
 ) -> ModulePosterior:
-    """Returns the log posterior of a module's parameters under a Gaussian prior, ready for `gnomon.bayes.sample`.
+    """Returns the log posterior of a module's parameters under a Gaussian prior, for `gnomon.bayes.sample_posterior`.
 
         log p(w | S) = -n L(w) / noise^2 - |w|^2 / (2 prior_std^2) + constant                              (1)
 
@@ -160,11 +160,11 @@ def module_posterior(
     """
     if isinstance(module, nn.Module):
         module, data = adapt_examples(module, data)
-    check_readable(module)
+    check_module_is_callable(module)
     prior_std = check_number("prior_std", prior_std, above=0)
     noise = check_number("noise", noise, above=0)
     with preserve(module, mode=None):
-        examples = source(data, module=module)
+        examples = data_source(data, module=module)
         objective = Objective.of(examples, module, _loss_for(examples, module, loss)).indexable()
         return ModulePosterior(module, objective, parameters, prior_std, noise)
 
@@ -175,10 +175,10 @@ def _loss_for(examples: AbstractSource, module: nn.Module, loss: Loss | None) ->
         return loss
     first = examples.first(1)
     classes = first.y is not None and are_classes(first.y)
-    return Logistic() if classes and outputs(module, first.x).shape[1] == 1 else loss
+    return Logistic() if classes and outputs_in_eval_mode(module, first.x).shape[1] == 1 else loss
 
 
-@names_call
+@add_call_to_errors
 def prior_to_weight_decay(prior_std: float, noise: float, examples: int) -> float:
     """Returns the weight decay that has the effect of a Gaussian prior with the given standard deviation.
 

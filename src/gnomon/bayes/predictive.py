@@ -26,13 +26,13 @@ from torch import Tensor
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.linearized import linearized_outputs
 from gnomon.bayes.posterior import ModulePosterior
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Axis, Plot, Result, Scatter
 
-__all__ = ["PosteriorPrediction", "predictive"]
+__all__ = ["PosteriorPrediction", "posterior_predictive"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +66,10 @@ class PosteriorPrediction(Result):
         return (Plot("Uncertainty of each prediction", (points,), *axes, caption=self.verdict),)
 
 
-@names_call
-def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, most: int = 200) -> PosteriorPrediction:
+@add_call_to_errors
+def posterior_predictive(
+    posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, most: int = 200
+) -> PosteriorPrediction:
     """Returns the mean prediction over posterior draws of a module's parameters, with uncertainty split by source.
 
         f(x) = mean_i f(w_i; x)                                                                            (1)
@@ -76,7 +78,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
 
     Args:
         posterior: the posterior that was sampled.
-        draws: the result of `gnomon.bayes.sample` or `gnomon.bayes.Laplace.sample`.
+        draws: the result of `gnomon.bayes.sample_posterior` or `gnomon.bayes.Laplace.sample`.
         data: inputs as the module takes them.
         most: maximum number of draws used, evenly spaced over the chains.
 
@@ -88,7 +90,7 @@ def predictive(posterior: ModulePosterior, draws: PosteriorDraws, data: Any, *, 
     >>> net, x = nn.Linear(1, 1, bias=False).double(), torch.ones(20, 1).double()
     >>> posterior = module_posterior(net, (x, x[:, 0]), noise=0.5)
     >>> draws = laplace(net, (x, x[:, 0]), noise=0.5, prior_precision=1.0).sample(500)
-    >>> result = predictive(posterior, draws, x[:1], most=500)
+    >>> result = posterior_predictive(posterior, draws, x[:1], most=500)
     >>> exact = 1 / (20 / 0.25 + 1)                                           # the variance of the Gaussian posterior
     >>> bool(abs(float(result.epistemic) / exact - 1) < 0.3), float(result.aleatoric)
     (True, 0.25)

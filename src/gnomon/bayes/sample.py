@@ -9,14 +9,14 @@ from torch import Tensor
 from gnomon.bayes.density import LogDensity, LogDensityWithGradient
 from gnomon.bayes.draws import PosteriorDraws
 from gnomon.bayes.samplers import HMC, AbstractSampler
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_seed, check_type
 
-__all__ = ["sample"]
+__all__ = ["sample_posterior"]
 
 
-@names_call
-def sample(
+@add_call_to_errors
+def sample_posterior(
     log_density: LogDensity,
     start: Any,
     *,
@@ -34,7 +34,8 @@ def sample(
     Args:
         log_density: from a point, a tensor (d,), to the logarithm of the density, a tensor of shape ().
         start: one point (d,), spread by a tenth of a unit for each chain, or a point for each chain (chains, d).
-        method: `HMC()` by default; `Metropolis()`, `Langevin()`, `StochasticGradient()` for a `module_posterior`.
+        method: `HMC()` by default; `Metropolis()`, `Langevin()`, or for a `module_posterior`
+            `StochasticGradientSampler()`.
         chains: number of chains, run in parallel in one batch.
         draws: number of draws kept of each chain.
         warmup: number of draws before those, in which the method adapts; they are discarded.
@@ -48,7 +49,7 @@ def sample(
     Reference: [neal2011mcmc], section 5.3; [metropolis1953equation].
     Cost: gradients of all chains in one batch: one for each draw, or one for each leapfrog step.
 
-    >>> result = sample(lambda x: -(x - 3).square().sum() / 8, torch.zeros(2), draws=50, warmup=80)
+    >>> result = sample_posterior(lambda x: -(x - 3).square().sum() / 8, torch.zeros(2), draws=50, warmup=80)
     >>> bool(((result.mean - 3).abs() < 4 * result.error).all()), result.values.shape
     (True, torch.Size([8, 50, 2]))
     """

@@ -13,7 +13,7 @@ from gnomon.bounds.double_descent import double_descent
 from gnomon.bounds.gap import generalization_gap
 from gnomon.bounds.learning_curve import learning_curve
 from gnomon.bounds.memorization import forgetting_events, kernel_influence, memorization
-from gnomon.bounds.noise_fit import noise_fit
+from gnomon.bounds.noise_fit import label_noise_fit
 from gnomon.bounds.norms import layer_norms
 from gnomon.bounds.output_margins import output_margins
 from gnomon.bounds.pacbayes import (
@@ -47,7 +47,7 @@ __all__ = [
     "learning_curve",
     "mcallester_bound",
     "memorization",
-    "noise_fit",
+    "label_noise_fit",
     "layer_norms",
     "output_margins",
     "replace_one_gap",

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_number
 from gnomon.core.results import Axis, Line, Plot, Result
 
@@ -32,7 +32,7 @@ class BarronNorm(Result):
     radius: float
     spectrum: tuple[tuple[float, float], ...]
 
-    @names_call
+    @add_call_to_errors
     def units(self, error: float) -> int:
         """Returns a number of hidden units that suffices to approximate the function within a root mean square error.
 
@@ -55,7 +55,7 @@ class BarronNorm(Result):
         return (Plot("Barron norm by frequency", (line,), Axis("frequency"), Axis("norm")),)
 
 
-@names_call
+@add_call_to_errors
 def barron_norm(values: Any, lengths: Sequence[float], *, periodic: bool = False) -> BarronNorm:
     """Computes the Barron norm of a function, which bounds the hidden units that it needs, from values on a grid.
 

@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.checks import check_integer, check_module, check_seed
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.training import Adam, train
 
@@ -61,7 +61,7 @@ class BiasVariance(Result):
         return (Plot("Parts of the test error", (bars,), Axis("mean squared error")),)
 
 
-@names_call
+@add_call_to_errors
 def bias_variance(
     factory: Callable[[int], nn.Module],
     data: Any,
@@ -102,8 +102,8 @@ def bias_variance(
         net = factory(seed + k)
         check_module(net)
         rows = torch.randint(len(y), (len(y),), generator=torch.Generator().manual_seed(seed + k))
-        run = train(net, (take(x, rows), y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
-        made.append(outputs(run.raise_if_interrupted().model, z).double().reshape(len(t), -1))
+        run = train(net, (take_examples(x, rows), y[rows]), optimizer=Adam(lr), steps=steps, seed=seed + k)
+        made.append(outputs_in_eval_mode(run.raise_if_interrupted().model, z).double().reshape(len(t), -1))
     return split_error(torch.stack(made), t)
 
 
@@ -123,7 +123,7 @@ def split_error(predictions: Tensor, targets: Tensor) -> BiasVariance:
 
 
 def _numbers(data: Any) -> tuple[Any, Tensor]:
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     if not y.is_floating_point():
         raise InputError(f"the targets are {y.dtype}", accepted="numbers", fix="Pass floating-point targets")
     return x, y.reshape(len(y), -1)

@@ -9,7 +9,7 @@ Reference: [jiang2020fantastic] on bounds compared with measured gaps.
 
 >>> from gnomon.core.results import Value
 >>> factors = Value("product of spectral norms", 120.0), Value("inverse margin", 4.0)
->>> bound = Bound("spectral", 480.0, factors, 0.05)
+>>> bound = GeneralizationErrorBound("spectral", 480.0, factors, 0.05)
 >>> bound.vacuous, bound.dominating.name
 (True, 'product of spectral norms')
 """
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 from gnomon.core.results import Axis, Bars, Hypothesis, Plot, QuantityDefinition, Reference, Result, Value
 
-__all__ = ["Bound"]
+__all__ = ["GeneralizationErrorBound"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound(Result):
+class GeneralizationErrorBound(Result):
     """An upper bound on the error of a network: its value, factors and assumptions, and the measured error if known.
 
     ``order`` means that the theorem is stated up to constants and logarithms, so the value has no confidence level and

@@ -28,8 +28,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.bounds.bound import Bound
-from gnomon.core.errors import InputError, names_call
+from gnomon.bounds.bound import GeneralizationErrorBound
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_module, check_number
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
@@ -50,7 +50,7 @@ CONFIDENCE_LEVEL = 0.95
 """Confidence level of the interval."""
 
 
-@names_call
+@add_call_to_errors
 def sauer_bound(m: int, dimension: int) -> int:
     """Bounds the number of ways in which functions of a given VC dimension can label m points.
 
@@ -65,7 +65,7 @@ def sauer_bound(m: int, dimension: int) -> int:
     return sum(comb(m, i) for i in range(min(m, dimension) + 1))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
     """Bounds the gap between training and true error for functions that can label n points in ``labelings`` ways.
 
@@ -90,7 +90,7 @@ def vc_bound(n: int, labelings: float, delta: float = 0.05) -> float:
     return sqrt(32 * (log(labelings) + log(8 / delta)) / n)  # (2)
 
 
-@names_call
+@add_call_to_errors
 def network_vc_dimension(module: nn.Module) -> float:
     """Estimates the VC dimension of a ReLU network with p parameters and L layers as p L ln p, up to a constant.
 
@@ -109,7 +109,7 @@ def network_vc_dimension(module: nn.Module) -> float:
     return p * max(1, depth) * log(max(p, 2))  # (3)
 
 
-@names_call
+@add_call_to_errors
 def massart_bound(m: int, labelings: float) -> float:
     """Bounds the Rademacher complexity of functions that can label m points in ``labelings`` different ways.
 
@@ -150,7 +150,7 @@ class RademacherComplexity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: int = 0) -> RademacherComplexity:
     """Computes how well linear functions with bounded weights fit random signs (Rademacher complexity).
 
@@ -170,7 +170,7 @@ def linear_rademacher(x: Any, radius: float = 1.0, *, draws: int = 1000, seed: i
     return _estimate(sizes, radius * float(table.norm()) / len(table), len(table))
 
 
-@names_call
+@add_call_to_errors
 def kernel_rademacher(
     kernel: Float[Tensor, "n n"], radius: float = 1.0, *, draws: int = 1000, seed: int = 0
 ) -> RademacherComplexity:
@@ -194,14 +194,14 @@ def kernel_rademacher(
     return _estimate(sizes, radius * float(k.diagonal().sum().clamp_min(0)) ** 0.5 / len(k), len(k))
 
 
-@names_call
+@add_call_to_errors
 def min_norm_bound(
     kernel: Float[Tensor, "n n"],
     y: Float[Tensor, " n"],
     *,
     delta: float = 0.05,
     test: tuple[Float[Tensor, "m n"], Float[Tensor, " m"]] | None = None,
-) -> Bound:
+) -> GeneralizationErrorBound:
     """Bounds the test error of the kernel regression that fits labels +1 and -1 exactly.
 
     See equation (8) of the module docstring.
@@ -245,7 +245,9 @@ def min_norm_bound(
         "2 sqrt(y^T K^-1 y / n) + 3 sqrt(ln(2 / delta) / (2 n))", "error of the min-norm fit", "arora2019fine"
     )
     seen = None if test is None else _wrong(test[0].double() @ weights, test[1])
-    return Bound("min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (8)
+    return GeneralizationErrorBound(
+        "min-norm kernel", sum(float(p.value) for p in parts), parts, delta, premises, words, seen
+    )  # (8)
 
 
 def _wrong(made: Tensor, labels: Tensor) -> Value:

@@ -27,8 +27,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.results import Axis, Bars, Plot, Result
 
@@ -73,7 +73,7 @@ class LayerNoiseTolerance(Result):
         return (Plot("LayerCushions", bars, Axis("cushion"), caption=words),)
 
 
-@names_call
+@add_call_to_errors
 def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
     """Measures how much noise each layer of a ReLU network tolerates (cushions), on some inputs.
 
@@ -85,7 +85,7 @@ def layer_noise_tolerance(module: nn.Module, data: Any) -> LayerNoiseTolerance:
     >>> layer_noise_tolerance(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), torch.randn(5, 3)).names
     ('0', '2')
     """
-    check_readable(module)
+    check_module_is_callable(module)
     # Reads `_modules`, because named_children() skips repeated modules, such as one nn.ReLU() used after all layers.
     parts = list(module._modules.items()) if isinstance(module, nn.Sequential) else [("module", module)]
     odd = next((name for name, part in parts if not isinstance(part, (nn.Linear, *SHAPELESS))), None)

@@ -25,19 +25,19 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.bounds.double_descent import DoubleDescent, summarize_errors
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count, take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples, take_examples
 from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.training import Adam, train
 from gnomon.training.torch_optimizers import OptimizerChoice
 
 __all__ = ["epoch_wise_double_descent", "sample_wise_double_descent"]
 
 
-@names_call
+@add_call_to_errors
 def sample_wise_double_descent(
     fit: Callable[..., Callable[[Any], Tensor]], sizes: Sequence[int], data: Any, test: Any, *, draws: int = 3
 ) -> DoubleDescent:
@@ -65,8 +65,8 @@ def sample_wise_double_descent(
     (0.0, 0.0, 0.0)
     """
     wanted = _growing(sizes)
-    (x, y), (z, t) = (source(part).pair() for part in (data, test))
-    n = count(x)
+    (x, y), (z, t) = (data_source(part).pair() for part in (data, test))
+    n = count_examples(x)
     if wanted[-1] > n:
         found = f"{wanted[-1]} rows are requested, but the data has {n}"
         raise InputError(found, accepted="sizes up to the number of rows", fix="Pass smaller sizes or more data")
@@ -75,7 +75,7 @@ def sample_wise_double_descent(
         pairs = []
         for seed in range(check_integer("draws", draws)):
             index = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[:size]
-            a, b = take(x, index), y[index]
+            a, b = take_examples(x, index), y[index]
             model = fit(a, b, seed)  # (1)
             with torch.no_grad():
                 pairs.append([_error(model(a), b), _error(model(z), t)])
@@ -83,7 +83,7 @@ def sample_wise_double_descent(
     return summarize_errors(wanted, rows, "number of examples")
 
 
-@names_call
+@add_call_to_errors
 def epoch_wise_double_descent(
     factory: Callable[[int], nn.Module],
     epochs: Sequence[int],
@@ -121,7 +121,7 @@ def epoch_wise_double_descent(
     (0.0, 'epochs')
     """
     wanted = _growing(epochs)
-    (x, y), (z, t) = (source(part).pair() for part in (data, test))
+    (x, y), (z, t) = (data_source(part).pair() for part in (data, test))
     size = min(check_integer("batch", batch), len(y))
     each = -(-len(y) // size)
     looks = [each * e for e in wanted]
@@ -132,7 +132,7 @@ def epoch_wise_double_descent(
         seen: dict[int, list[float]] = {}
 
         def look(step: int, model: nn.Module, _loss: float, seen: dict[int, list[float]] = seen) -> float:
-            seen[step] = [_error(outputs(model, a), b) for a, b in ((x, y), (z, t))]
+            seen[step] = [_error(outputs_in_eval_mode(model, a), b) for a, b in ((x, y), (z, t))]
             return seen[step][1]
 
         rule = Adam(1e-3) if optimizer is None else optimizer

@@ -28,13 +28,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Reference, Result
-from gnomon.core.results.plot import Mark
+from gnomon.core.results.plot import PlotMark
 
 __all__ = [
     "DoubleDescent",
@@ -48,7 +48,7 @@ MIN_PEAK_RATIO = 1.2
 """Ratio of the peak to the smallest error before it at which there is a peak."""
 
 
-@names_call
+@add_call_to_errors
 def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     """Returns the exact expected test error of minimum-norm least squares on Gaussian inputs, without noise of test
     labels.
@@ -68,7 +68,7 @@ def isotropic_risk(n: int, p: int, *, noise: float, signal: float) -> float:
     return signal * (1 - n / p) + noise * n / (p - n - 1)  # (2)
 
 
-@names_call
+@add_call_to_errors
 def ridge_risk_from_spectrum(
     eigenvalues: Float[Tensor, " p"],
     coefficients: Float[Tensor, " p"],
@@ -99,7 +99,7 @@ def ridge_risk_from_spectrum(
     """
     n, values, target = check_integer("n", n), eigenvalues.double(), coefficients.double()
     if not ridge >= 0 or not noise >= 0 or bool((values < 0).any()):
-        raise out_of_range("ridge, noise and eigenvalues", "at least 0", (ridge, noise))
+        raise out_of_range_error("ridge, noise and eigenvalues", "at least 0", (ridge, noise))
     live = int((values > 0).sum())
     if ridge == 0 and n >= live:
         k = 0.0
@@ -170,7 +170,10 @@ class DoubleDescent(Result):
         """Plots training and test error over size, with the interpolation threshold."""
         low = [t - 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
         high = [t + 2 * d for t, d in zip(self.test, self.deviation, strict=True)]
-        marks: list[Mark] = [Line("test", self.sizes, self.test), Line("training", self.sizes, self.train, "dashed")]
+        marks: list[PlotMark] = [
+            Line("test", self.sizes, self.test),
+            Line("training", self.sizes, self.train, "dashed"),
+        ]
         marks += [Band("two standard errors", self.sizes, low, high)]
         if self.threshold is not None:
             marks += [Reference("training data are fitted", self.threshold, vertical=True)]
@@ -182,7 +185,7 @@ class DoubleDescent(Result):
 Fit = Callable[..., Callable[[Any], Tensor]]
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def double_descent(
     fit: Fit,
@@ -228,7 +231,7 @@ def double_descent(
     if len(chosen) < 3 or sorted(chosen) != chosen:
         raise InputError(f"sizes is {list(sizes)}"[:80], accepted="three growing sizes", fix="Pass sizes in order")
     draws = check_integer("draws", draws)
-    (x, y), (z, t) = (source(part).pair() for part in (data, test))
+    (x, y), (z, t) = (data_source(part).pair() for part in (data, test))
     pairs = []
     for size, seed in with_progress_bar([(size, seed) for size in sizes for seed in range(draws)], "fits"):
         model = fit(size, x, y, seed)

@@ -14,10 +14,10 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["ExcessRisk", "excess_risk_report"]
@@ -57,7 +57,7 @@ class ExcessRisk(Result):
         return (Plot("Excess error", (Bars("error rate", names, values),), Axis("error rate")),)
 
 
-@names_call
+@add_call_to_errors
 def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, chosen: int = 0) -> ExcessRisk:
     """Measures the errors of several classifiers and explains how much worse the chosen one is than the best.
 
@@ -86,6 +86,6 @@ def excess_risk_report(models: Sequence[nn.Module], data: Any, test: Any, *, cho
 
 
 def _error(module: nn.Module, data: Any) -> float:
-    check_readable(module)
-    x, y = source(data, module=module).pair()
-    return float((outputs(module, x).argmax(1) != y).double().mean())
+    check_module_is_callable(module)
+    x, y = data_source(data, module=module).pair()
+    return float((outputs_in_eval_mode(module, x).argmax(1) != y).double().mean())

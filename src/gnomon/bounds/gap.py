@@ -23,11 +23,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.training.evaluate import loss_for_targets
 
@@ -67,7 +67,7 @@ class GeneralizationGap(Result):
         return (Plot("Training and test", (bars,), Axis("mean loss"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: float = 0.95) -> GeneralizationGap:
     """Measures the gap between test and training loss (cross-entropy for classes, otherwise squared loss).
 
@@ -88,7 +88,7 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
     >>> result.gap                                                                        # 2^2 / 2 against 0
     2.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     sure = check_number("confidence", confidence, above=0, below=1)
     rows = [_losses(module, part) for part in (train, test)]
     from scipy.special import ndtri  # slow to import
@@ -104,8 +104,8 @@ def generalization_gap(module: nn.Module, train: Any, test: Any, *, confidence: 
 
 def _losses(module: nn.Module, data: Any) -> tuple[Tensor, float | None]:
     """Returns the loss of each example, and the error rate if targets are classes."""
-    x, y = source(data, module=module).pair()
-    f = outputs(module, x).double()
+    x, y = data_source(data, module=module).pair()
+    f = outputs_in_eval_mode(module, x).double()
     loss = loss_for_targets(y)
     targets = loss.targets(y, outputs=f.shape[1]).double().reshape(len(f), -1)
     if targets.shape != f.shape:

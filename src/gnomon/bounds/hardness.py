@@ -17,10 +17,10 @@ import torch
 from torch import nn
 
 from gnomon.bounds.output_margins import output_margins
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training import Adam, train
@@ -62,7 +62,7 @@ class DatasetHardness(Result):
         return (Plot("Hardness of the labels", (line,), Axis("share of random labels"), Axis("normalized margin")),)
 
 
-@names_call
+@add_call_to_errors
 def dataset_hardness(
     factory: Callable[[int], nn.Module],
     data: Any,
@@ -92,7 +92,7 @@ def dataset_hardness(
     True
     """
     seed, steps = check_seed(seed), check_integer("steps", steps)
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     if not are_classes(y):
         raise InputError(f"the targets are {y.dtype}", accepted="integer classes", fix="Pass whole numbers as targets")
     draw = torch.Generator().manual_seed(seed)

@@ -41,7 +41,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.bounds.scaling import ScalingLaw, scaling_law
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.machine.budget import limit_time
@@ -125,7 +125,7 @@ class LearningCurve(Result):
         return (Plot("Learning curve", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def learning_curve(
     kernel: Float[Tensor, "n n"],

@@ -25,17 +25,17 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.bounds.capacity import RademacherComplexity
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples
 from gnomon.core.inputs.checks import check_integer, check_module, check_number, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import all_inputs, source
+from gnomon.core.inputs.source import all_inputs, data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import student_quantile
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Histogram, Interval, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.training import Adam, train
 
 __all__ = [
@@ -99,7 +99,7 @@ class Memorization(Result):
         return (Plot("Random labels", lines, Axis("step"), Axis("training accuracy"), words),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def memorization(
     factory: Callable[[int], nn.Module],
@@ -144,7 +144,7 @@ def memorization(
         check_module(net)
 
         def right(_step: int, model: nn.Module, _loss: float, labels: Tensor = labels) -> float:
-            return float((outputs(model, x).argmax(1) == labels).double().mean())
+            return float((outputs_in_eval_mode(model, x).argmax(1) == labels).double().mean())
 
         run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, record=looks, watch={"right": right}, seed=seed)
         runs.append(tuple(float(v) for v in run.raise_if_interrupted().watched["right"]))
@@ -158,8 +158,8 @@ class ForgettingEvents(Result):
     correct.
     """
 
-    events: Tensor = field(metadata=HIDDEN)
-    learned: Tensor = field(metadata=HIDDEN)
+    events: Tensor = field(metadata=HIDDEN_IN_JSON)
+    learned: Tensor = field(metadata=HIDDEN_IN_JSON)
     steps: int
 
     @property
@@ -186,7 +186,7 @@ class ForgettingEvents(Result):
         return (Plot("ForgettingEvents", marks, Axis("times forgotten"), Axis("examples"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def forgetting_events(
     module: nn.Module, data: Any, *, steps: int = 300, batch: int = 32, lr: float = 1e-3, seed: int = 0
 ) -> ForgettingEvents:
@@ -208,7 +208,7 @@ def forgetting_events(
     seen: list[Tensor] = []
 
     def look(_step: int, model: nn.Module, _loss: float) -> float:
-        seen.append(outputs(model, x).argmax(1) == y)
+        seen.append(outputs_in_eval_mode(model, x).argmax(1) == y)
         return 0.0
 
     size = min(check_integer("batch", batch), len(y))
@@ -220,7 +220,7 @@ def forgetting_events(
     return ForgettingEvents(events, right.any(0), steps)
 
 
-@names_call
+@add_call_to_errors
 def kernel_influence(
     kernel: Float[Tensor, "n n"], y: Float[Tensor, "n k"], cross: Float[Tensor, "m n"], *, ridge: float
 ) -> Float[Tensor, "m n k"]:
@@ -242,7 +242,7 @@ def kernel_influence(
     return (cross.double() @ inverse)[:, :, None] * residual  # (3)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def network_rademacher(
     factory: Callable[[int], nn.Module],
@@ -277,14 +277,14 @@ def network_rademacher(
     1.0
     """
     inputs = all_inputs(x, factory(seed))
-    n, draws = count(inputs), check_integer("draws", draws, least=2)
+    n, draws = count_examples(inputs), check_integer("draws", draws, least=2)
     reached = []
     for k in with_progress_bar(range(draws), "draws of signs"):
         labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + k))
         net = factory(seed + k)
         check_module(net)
         run = train(net, (inputs, labels), optimizer=Adam(lr), steps=steps, record=steps, seed=seed + k)
-        made = outputs(run.raise_if_interrupted().model, inputs)
+        made = outputs_in_eval_mode(run.raise_if_interrupted().model, inputs)
         if made.shape[1] != 2:
             found = f"the network has {made.shape[1]} outputs"
             raise InputError(found, accepted="two outputs, one for each sign", fix="Give the last layer two outputs")
@@ -295,7 +295,7 @@ def network_rademacher(
 
 
 def _classes(data: Any) -> tuple[Any, Tensor]:
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     if not are_classes(y) or int(y.min()) < 0:
         found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="integer classes 0, 1, ...", fix="Pass y.long() with one class per example")

@@ -6,7 +6,7 @@ Early in training clean is high and noise low; stopping at the largest differenc
 Hypotheses: it is known which labels are wrong, for example because they were corrupted on purpose.
 Reference: [arpit2017closer].
 
->>> NoiseFit((0, 10, 20), (0.5, 0.9, 1.0), (0.1, 0.2, 1.0)).best
+>>> LabelNoiseFit((0, 10, 20), (0.5, 0.9, 1.0), (0.1, 0.2, 1.0)).best
 10
 """
 
@@ -16,19 +16,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_targets, check_readable
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import as_targets, check_module_is_callable
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training import train
 from gnomon.training.torch_optimizers import OptimizerChoice
 
-__all__ = ["NoiseFit", "noise_fit"]
+__all__ = ["LabelNoiseFit", "label_noise_fit"]
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseFit(Result):
+class LabelNoiseFit(Result):
     """Result: the fractions of correct labels and of wrong labels that the network fits at each recorded step."""
 
     steps: tuple[int, ...]
@@ -58,8 +58,8 @@ class NoiseFit(Result):
         return (Plot("Signal before noise", marks, Axis("step"), Axis("share fitted", limits=(0, 1)), self.verdict),)
 
 
-@names_call
-def noise_fit(
+@add_call_to_errors
+def label_noise_fit(
     module: nn.Module,
     data: Any,
     *,
@@ -68,7 +68,7 @@ def noise_fit(
     optimizer: OptimizerChoice | None = None,
     batch: int | None = None,
     seed: int = 0,
-) -> NoiseFit:
+) -> LabelNoiseFit:
     """Trains a copy of a network on partly wrong labels and records which labels it fits at each step.
 
     See equation (1) of the module docstring.
@@ -87,12 +87,12 @@ def noise_fit(
 
     >>> net, x = nn.Linear(2, 2), torch.randn(20, 2)
     >>> mask = torch.arange(20) > 3
-    >>> result = noise_fit(net, (x, (x[:, 0] > 0).long()), clean=mask, steps=5)
+    >>> result = label_noise_fit(net, (x, (x[:, 0] > 0).long()), clean=mask, steps=5)
     >>> len(result.steps) == len(result.clean)
     True
     """
-    check_readable(module)
-    inputs, labels = source(data, module=module).pair()
+    check_module_is_callable(module)
+    inputs, labels = data_source(data, module=module).pair()
     mask = as_targets(clean, len(labels)).bool()
     if labels.is_floating_point() or mask.all() or not mask.any():
         found = "the targets are not classes" if labels.is_floating_point() else "all labels are of one kind"
@@ -103,7 +103,7 @@ def noise_fit(
         )
 
     def right(_: int, model: nn.Module, __: float) -> Tensor:
-        f = outputs(model, inputs)
+        f = outputs_in_eval_mode(model, inputs)
         decided = (f[:, 0] > 0).long() if f.shape[1] == 1 else f.argmax(1)
         fitted = (decided == labels).double()
         return torch.stack([fitted[mask].mean(), fitted[~mask].mean()])  # (1)
@@ -112,4 +112,4 @@ def noise_fit(
         module, (inputs, labels), optimizer=optimizer, steps=steps, batch=batch, seed=seed, watch={"fit": right}
     )
     rows = torch.stack(run.raise_if_interrupted().watched["fit"])
-    return NoiseFit(tuple(run.steps.tolist()), tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()))
+    return LabelNoiseFit(tuple(run.steps.tolist()), tuple(rows[:, 0].tolist()), tuple(rows[:, 1].tolist()))

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS, AVERAGE_POOLS, MAX_POOLS
 from gnomon.core.results.record import Record
@@ -67,7 +67,7 @@ class LayerNorms(Record):
         return (self.frobenius / self.spectral) ** 2 if self.spectral else 0.0
 
 
-@names_call
+@add_call_to_errors
 def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[LayerNorms, ...]:
     """Computes the weight norms of all Linear and convolution layers, in the order of the module.
 
@@ -84,7 +84,7 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
     >>> [layer.name for layer in layer_norms(nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Conv2d(1, 1, 3)))]
     ['0', '2']
     """
-    check_readable(module)
+    check_module_is_callable(module)
     first = {} if start is None else dict(start.named_parameters())
     found = []
     for name, part in module.named_modules():
@@ -116,7 +116,7 @@ def layer_norms(module: nn.Module, start: nn.Module | None = None) -> tuple[Laye
     return tuple(found)
 
 
-@names_call
+@add_call_to_errors
 def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     """Computes the path norm of a network: the root of the sum over all paths of the product of squared weights.
 
@@ -136,7 +136,7 @@ def path_norm(module: nn.Module, shape: tuple[int, ...]) -> float:
     >>> round(path_norm(net, (1,)) ** 2, 6)  # two paths of 2 * 2 each: 2 * 2^2 * 2^2
     32.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     squared = copy_module(module).double().eval()
     with torch.no_grad():
         for p in squared.parameters():

@@ -26,15 +26,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.bounds.norms import LayerNorms, layer_norms
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import tensors
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import class_margins
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 
@@ -43,10 +43,10 @@ __all__ = ["OutputMargins", "output_margins", "spectral_complexity"]
 class OutputMargins(Result):
     """Result: the margin of each example, and the spectral complexity (weight norms) of the network."""
 
-    values: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    values: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     complexity: float
     size: float
-    layers: tuple[LayerNorms, ...] = field(metadata=HIDDEN)
+    layers: tuple[LayerNorms, ...] = field(metadata=HIDDEN_IN_JSON)
 
     @property
     def normalized(self) -> Tensor:
@@ -81,7 +81,7 @@ class OutputMargins(Result):
         return (Plot("Normalized margins", marks, Axis("margin / size"), Axis("examples"), words),)
 
 
-@names_call
+@add_call_to_errors
 def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = None) -> OutputMargins:
     """Computes a classifier's margins on data, and the spectral complexity by which margins are normalized.
 
@@ -94,15 +94,15 @@ def output_margins(module: nn.Module, data: Any, *, start: nn.Module | None = No
     >>> output_margins(nn.Linear(2, 2), (x, torch.tensor([0, 1]))).values.shape
     torch.Size([2])
     """
-    check_readable(module)
-    x, y = source(data, module=module).pair()
-    made = outputs(module, x).double()
+    check_module_is_callable(module)
+    x, y = data_source(data, module=module).pair()
+    made = outputs_in_eval_mode(module, x).double()
     if not are_classes(y) or made.shape[1] < 2 or int(y.max()) >= made.shape[1] or int(y.min()) < 0:
         found = f"the module has {made.shape[1]} outputs and the targets are {y.dtype} of shape {tuple(y.shape)}"
         raise InputError(found, accepted="an output for each class", fix="Pass integer classes and an output for each")
     values = class_margins(made, y.long())
     layers = layer_norms(module, start)
-    size = float(sum(t.double().square().sum() for t in tensors(x) if t.is_floating_point()) ** 0.5)
+    size = float(sum(t.double().square().sum() for t in input_tensors(x) if t.is_floating_point()) ** 0.5)
     return OutputMargins(values, spectral_complexity(layers), size, layers)
 
 

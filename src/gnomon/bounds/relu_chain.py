@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results.record import Record
 
 __all__ = ["ReluChain", "read_relu_chain"]
@@ -71,11 +71,11 @@ def read_relu_chain(module: nn.Module, x: Tensor) -> ReluChain:
     layers = [part for part in named.values() if type(part) is nn.Linear]
     sizes = [x[0].numel(), *(size for part in layers for size in (part.in_features, part.out_features))]
     if layers and sizes[::2] == [*sizes[1::2], sizes[-1]]:
-        given = outputs(module, x).double()
+        given = outputs_in_eval_mode(module, x).double()
         for activation in (nn.ReLU(), nn.Tanh()):
             inner = [step for part in layers[:-1] for step in (part, activation)]
             chain = nn.Sequential(nn.Flatten(), *inner, layers[-1])
-            if _same_margins(given, outputs(chain, x)):  # (1)
+            if _same_margins(given, outputs_in_eval_mode(chain, x)):  # (1)
                 return ReluChain(chain, type(activation).__name__.lower(), "")
     known = (nn.Linear, nn.ReLU, nn.Tanh, nn.Flatten, nn.Dropout, nn.Identity, nn.LogSoftmax)
     leaves = {name: part for name, part in named.items() if name and not any(True for _ in part.children())}

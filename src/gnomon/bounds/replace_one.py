@@ -26,11 +26,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count, take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples, take_examples
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import student_quantile
 from gnomon.core.results import Interval, Result, Value
 
@@ -68,7 +68,7 @@ class ReplaceOneGap(Result):
         return f"{more} (at most {self.largest:.3g}). This estimates the expected generalization gap."
 
 
-@names_call
+@add_call_to_errors
 def replace_one_gap(
     fit: Callable[..., Callable[[Any], Tensor]], data: Any, *, draws: int = 10, seed: int = 0
 ) -> ReplaceOneGap:
@@ -93,20 +93,20 @@ def replace_one_gap(
     0.0
     """
     draws, seed = check_integer("draws", draws, least=2), check_seed(seed)
-    x, y = source(data).pair()
-    n = count(x) - draws
+    x, y = data_source(data).pair()
+    n = count_examples(x) - draws
     if n < 2 or n < draws:
-        found = f"{count(x)} examples are given, and {draws} of them would replace training examples"
+        found = f"{count_examples(x)} examples are given, and {draws} of them would replace training examples"
         raise InputError(found, accepted="at least twice as many as draws", fix="Pass more examples or fewer draws")
     order = torch.randperm(n + draws, generator=torch.Generator().manual_seed(seed))
     used, fresh = order[:n], order[n:]
-    whole = fit(take(x, used), y[used], seed)
+    whole = fit(take_examples(x, used), y[used], seed)
     before = _losses(whole, x, y, used)
     changes = []
     for i in range(draws):
         other = used.clone()
         other[i] = fresh[i]
-        model = fit(take(x, other), y[other], seed)
+        model = fit(take_examples(x, other), y[other], seed)
         changes.append(float(_losses(model, x, y, used[i : i + 1])[0] - before[i]))  # (1)
     table = torch.tensor(changes, dtype=torch.float64)
     mean, half = (
@@ -120,7 +120,7 @@ def replace_one_gap(
 
 def _losses(model: Callable[[Any], Tensor], x: Any, y: Tensor, rows: Tensor) -> Tensor:
     with torch.no_grad():
-        made = model(take(x, rows))
+        made = model(take_examples(x, rows))
     if are_classes(y):
         return (made.argmax(1) != y[rows]).double()
     return (made.double().reshape(len(rows), -1) - y[rows].double().reshape(len(rows), -1)).square().mean(1)

@@ -25,7 +25,7 @@ from math import exp, log, sqrt
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.metrics import student_quantile
 from gnomon.core.results import Axis, Interval, Line, Plot, Result, Scatter, Value
 
@@ -65,7 +65,7 @@ class ScalingLaw(Result):
         """Returns whether the measured errors determine the power law's exponent well enough to extrapolate."""
         return not self.reason
 
-    @names_call
+    @add_call_to_errors
     def at(self, size: float) -> Value:
         """Predicts the error at another size by the power law, with an interval; raises an error far beyond measured
         sizes.
@@ -110,7 +110,7 @@ class ScalingLaw(Result):
         return (Plot("Scaling law", marks, Axis("size", log=True), Axis("error", log=True), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def scaling_law(sizes: Sequence[float], errors: Sequence[float]) -> ScalingLaw:
     """Fits a power law to errors measured at several sizes, and checks whether the points determine its exponent.
 

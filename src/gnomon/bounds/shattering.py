@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.checks import check_integer, check_module, check_seed
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.training import Adam, train
 
@@ -53,7 +53,7 @@ class Shattering(Result):
         return (Plot("Random labelings that are fitted", (line,), Axis("examples", log=True), Axis("share")),)
 
 
-@names_call
+@add_call_to_errors
 def empirical_shattering(
     factory: Callable[[int], nn.Module],
     data: Any,
@@ -86,19 +86,19 @@ def empirical_shattering(
     """
     seed, labelings = check_seed(seed), check_integer("labelings", labelings)
     steps, sizes = check_integer("steps", steps), tuple(check_integer("sizes", n) for n in sizes)
-    batch = source(data).probe(max(sizes), seed=seed)
+    batch = data_source(data).probe(max(sizes), seed=seed)
     if len(batch) < max(sizes):
         raise InputError(
             f"there are {len(batch)} examples", accepted=f"at least {max(sizes)}", fix="Pass more examples"
         )
     shares = []
     for n in sizes:
-        fitted, x = 0, take(batch.x, slice(n))
+        fitted, x = 0, take_examples(batch.x, slice(n))
         for k in range(labelings):
             labels = torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed + 1000 * n + k))
             net = factory(seed + k)
             check_module(net)
             run = train(net, (x, labels), optimizer=Adam(lr), steps=steps, seed=seed + k)
-            fitted += bool((outputs(run.raise_if_interrupted().model, x).argmax(1) == labels).all())
+            fitted += bool((outputs_in_eval_mode(run.raise_if_interrupted().model, x).argmax(1) == labels).all())
         shares.append(fitted / labelings)  # (1)
     return Shattering(sizes, tuple(shares), labelings)

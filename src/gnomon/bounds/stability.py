@@ -24,8 +24,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.bounds.bound import Bound
-from gnomon.core.errors import InputError, names_call
+from gnomon.bounds.bound import GeneralizationErrorBound
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Hypothesis, Interval, QuantityDefinition, Result, Value
 
@@ -41,7 +41,7 @@ class RidgeStability(Result):
     uniform: float
     measured: Value
     training: float
-    bound: Bound
+    bound: GeneralizationErrorBound
 
     @property
     def verdict(self) -> str:
@@ -52,7 +52,7 @@ class RidgeStability(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def ridge_stability(
     kernel: Float[Tensor, "n n"],
     y: Float[Tensor, " m"],
@@ -108,7 +108,9 @@ def ridge_stability(
         "R_n + 2 b + (4 n b + L) sqrt(ln(1 / delta) / (2 n))", "mean squared error", "bousquet2002stability"
     )
     seen = None if test is None else _test((test[0].double() @ alpha - test[1].double().reshape(-1)).square())
-    bound = Bound("uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words, seen)  # (3)
+    bound = GeneralizationErrorBound(
+        "uniform stability", sum(float(p.value) for p in parts), parts, delta, premises, words, seen
+    )  # (3)
     return RidgeStability(uniform, Value("largest change of a loss", change), training, bound)
 
 

@@ -30,14 +30,14 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.bounds.bound import Bound
+from gnomon.bounds.bound import GeneralizationErrorBound
 from gnomon.bounds.cushions import layer_noise_tolerance
 from gnomon.bounds.norms import LayerNorms, path_norm
 from gnomon.bounds.output_margins import OutputMargins, output_margins
 from gnomon.bounds.relu_chain import ReluChain, read_relu_chain
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import tensors
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Bars, Hypothesis, Interval, Plot, QuantityDefinition, Reference, Result, Value
 
@@ -71,14 +71,14 @@ class GeneralizationBounds(Result):
     (True, 0.0)
     """
 
-    bounds: tuple[Bound, ...]
+    bounds: tuple[GeneralizationErrorBound, ...]
     margin: float
     train_error: float
     gap: Value | None
     examples: int
     excluded: dict[str, str]
 
-    def __getitem__(self, name: str) -> Bound:
+    def __getitem__(self, name: str) -> GeneralizationErrorBound:
         """Returns the bound with the given name; raises an error if the bound does not apply."""
         found = next((bound for bound in self.bounds if bound.name == name), None)
         if found is None:
@@ -118,7 +118,7 @@ class GeneralizationBounds(Result):
         return (Plot("Bounds on the gap", (bars, *seen), Axis("test error - training error", log=True), caption=words),)
 
 
-@names_call
+@add_call_to_errors
 def generalization_bounds(
     module: nn.Module, data: Any, *, test: Any = None, start: nn.Module | None = None, confidence: float = 0.95
 ) -> GeneralizationBounds:
@@ -146,8 +146,8 @@ def generalization_bounds(
     1.0
     """
     train = output_margins(module, data, start=start)
-    x, _ = source(data, module=module).pair()
-    first = next(iter(tensors(x)))
+    x, _ = data_source(data, module=module).pair()
+    first = next(iter(input_tensors(x)))
     if not first.is_floating_point():
         found = f"x is {first.dtype} of shape {tuple(first.shape)}"
         raise InputError(found, accepted="floating-point inputs", fix="Pass embeddings in place of tokens")
@@ -170,7 +170,7 @@ def generalization_bounds(
         made += _of_chain(chain, first, radius, gamma)
     n = len(train.values)
     bounds = [
-        Bound(
+        GeneralizationErrorBound(
             name,
             prod(parts.values()) / sqrt(n),
             (*(Value(what, size) for what, size in parts.items()), Value("1 / sqrt(n)", n**-0.5)),
@@ -272,7 +272,7 @@ def _surely_above(gap: Value) -> float:
     return gap.interval.low if isinstance(gap.interval, Interval) else float(gap.value)
 
 
-def _below(bound: Bound, gap: Value) -> str:
+def _below(bound: GeneralizationErrorBound, gap: Value) -> str:
     return (
         f"its value, {bound.value:.3g}, is below the measured gap of {float(gap.value):.3g}: the constants and "
         "logarithms that are left out decide here"

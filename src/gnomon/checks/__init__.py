@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from gnomon.checks.data.shift import data_shift
     from gnomon.checks.data.suspects import suspect_labels
     from gnomon.checks.network.activity import unit_activity
-    from gnomon.checks.network.depth import ode_gap
+    from gnomon.checks.network.depth import residual_network_ode_gap
     from gnomon.checks.network.duplicates import unit_duplicates
     from gnomon.checks.network.gain import activation_gain
     from gnomon.checks.network.gradients import gradient_check
     from gnomon.checks.network.meanfield import critical_weight_std, mean_field
-    from gnomon.checks.network.moments import moment_shift
+    from gnomon.checks.network.moments import activation_moment_shift
     from gnomon.checks.network.scales import signal_scales
-    from gnomon.checks.network.signal import signal
+    from gnomon.checks.network.signal import signal_propagation
     from gnomon.checks.run.explosion import find_explosion
 
 __all__ = [
@@ -39,10 +39,10 @@ __all__ = [
     "input_conditioning",
     "find_leaks",
     "mean_field",
-    "moment_shift",
-    "ode_gap",
+    "activation_moment_shift",
+    "residual_network_ode_gap",
     "data_shift",
-    "signal",
+    "signal_propagation",
     "signal_scales",
     "suspect_labels",
     "unit_activity",
@@ -58,15 +58,15 @@ _HOMES = {
     "data_shift": "data.shift",
     "suspect_labels": "data.suspects",
     "unit_activity": "network.activity",
-    "ode_gap": "network.depth",
+    "residual_network_ode_gap": "network.depth",
     "unit_duplicates": "network.duplicates",
     "activation_gain": "network.gain",
     "gradient_check": "network.gradients",
     "critical_weight_std": "network.meanfield",
     "mean_field": "network.meanfield",
-    "moment_shift": "network.moments",
+    "activation_moment_shift": "network.moments",
     "signal_scales": "network.scales",
-    "signal": "network.signal",
+    "signal_propagation": "network.signal",
     "find_explosion": "run.explosion",
 }
 """The modules that define these names."""

@@ -38,17 +38,17 @@ def playground(
 
     from gnomon.cli import sources
     from gnomon.core.errors import InputError
-    from gnomon.core.inputs.source import source
+    from gnomon.core.inputs.source import data_source
     from gnomon.playground.server import PlaygroundServer, ServedNetwork
-    from gnomon.playground.session import MAX_EXAMPLES, Session
+    from gnomon.playground.session import MAX_EXAMPLES, PlaygroundSession
 
     module = sources.load_model(network)
     given = sources.load_data(data, target, seed)
-    examples = source(given.train).first(MAX_EXAMPLES)
-    x, y = source((examples.x, examples.y)).pair()
+    examples = data_source(given.train).first(MAX_EXAMPLES)
+    x, y = data_source((examples.x, examples.y)).pair()
     if not isinstance(x, Tensor):
         raise InputError("--data has several input tensors; the playground needs data with one input tensor")
-    session = Session(module, x, y)
+    session = PlaygroundSession(module, x, y)
     words = " ".join(str(module if not callable(module) or hasattr(module, "parameters") else module()).split())
     shown = ServedNetwork(network, words, f"{data} ({len(y)} examples)", session.loss.name)
     server = PlaygroundServer(session, shown, port=port)

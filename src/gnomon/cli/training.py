@@ -5,7 +5,7 @@ from typing import Any
 from torch import nn
 
 from gnomon.cli.sources import load_named_object
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, out_of_range_error
 from gnomon.training import SGD, Adam
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -22,7 +22,7 @@ def optimizer_from_options(name: str | None, lr: float | None, momentum: float, 
         return load_function_option("--optimizer", name)
     name = name or ("sgd" if momentum else "adam")
     if name not in ("sgd", "adam", "adamw"):
-        raise out_of_range("--optimizer", "sgd, adam, adamw or file.py:function", name)
+        raise out_of_range_error("--optimizer", "sgd, adam, adamw or file.py:function", name)
     if name == "sgd":
         return SGD(1e-3 if lr is None else lr, momentum=momentum, decay=decay)
     return Adam(1e-3 if lr is None else lr, decay=decay or (0.01 if name == "adamw" else 0.0))

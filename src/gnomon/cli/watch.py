@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.core.errors import out_of_range
+from gnomon.core.errors import out_of_range_error
 
 if TYPE_CHECKING:
     from gnomon.examination import Examination
@@ -75,7 +75,7 @@ def watch(
         from gnomon.examination.script.termination import ScriptTerminated
 
     if not 0 < overhead <= 1:
-        raise out_of_range("--overhead", "a share of the time, above 0 and at most 1", overhead)
+        raise out_of_range_error("--overhead", "a share of the time, above 0 and at most 1", overhead)
     command = " ".join(sys.argv[1:])
     # Python's default hook prints the script's errors; the hook of the command line parser would reformat them.
     sys.excepthook = sys.__excepthook__

@@ -3,7 +3,7 @@
     <call>: <problem> (expected <what is accepted>). <fix>.
 
 The classes inherit from the builtin that a caller would catch anyway, so ``except ValueError`` keeps working. Code that
-finds a problem does not know which function the user called: `names_call` on public functions adds the call.
+finds a problem does not know which function the user called: `add_call_to_errors` on public functions adds the call.
 
 >>> raise InputError("x contains NaN", accepted="finite inputs", fix="Drop those rows")
 Traceback (most recent call last):
@@ -27,8 +27,8 @@ __all__ = [
     "TimeLimitError",
     "WorkersLostError",
     "WriteError",
-    "names_call",
-    "out_of_range",
+    "add_call_to_errors",
+    "out_of_range_error",
 ]
 
 
@@ -38,7 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class GnomonError(Exception):
     """Base class of all errors that gnomon raises on purpose; ``str(error)`` joins problem, accepted values and fix.
 
-    - ``call``: the public function that the user called, such as "ntk(module, data)"; `names_call` sets it,
+    - ``call``: the public function that the user called, such as "ntk(module, data)"; `add_call_to_errors` sets it,
     - ``problem``: what is wrong, with the value, the shape or the layer,
     - ``accepted``: what is accepted instead, or None,
     - ``reason``: the assumption of the theory that fails, or None,
@@ -138,30 +138,30 @@ class MissingExtraError(GnomonError, ImportError):
     """Raised if an optional dependency is needed but not installed."""
 
 
-def out_of_range(name: str, accepted: str, value: Any) -> InputError:
+def out_of_range_error(name: str, accepted: str, value: Any) -> InputError:
     """Creates (but does not raise) the error for an argument outside its accepted range, with its name and value.
 
-    >>> print(out_of_range("steps", "a whole number of at least 1", 2.5))
+    >>> print(out_of_range_error("steps", "a whole number of at least 1", 2.5))
     steps must be a whole number of at least 1, but it is 2.5.
     """
     return InputError(f"{name} must be {accepted}, but it is {repr(value)[:80]}", accepted=accepted)
 
 
 @overload
-def names_call(given: str) -> Callable[[F], F]: ...
+def add_call_to_errors(given: str) -> Callable[[F], F]: ...
 
 
 @overload
-def names_call(given: F) -> F: ...
+def add_call_to_errors(given: F) -> F: ...
 
 
-def names_call(given: Any) -> Any:
+def add_call_to_errors(given: Any) -> Any:
     """Decorator for public functions: errors raised inside the function name the user's call.
 
     The outermost decorated function sets it last, so an error names the call that the user made. The text is the name
-    with the required arguments, or the text that is given: ``@names_call("limit(module).ntk(x)")``.
+    with the required arguments, or the text that is given: ``@add_call_to_errors("limit(module).ntk(x)")``.
 
-    >>> @names_call
+    >>> @add_call_to_errors
     ... def ntk(module, data, *, memory=None):
     ...     raise InputError("data contains NaN")
     >>> ntk(None, None)

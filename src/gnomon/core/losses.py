@@ -32,7 +32,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.classes import are_classes, one_hot, targets_as_numbers
 
@@ -200,7 +200,7 @@ class Hinge(AbstractLoss):
     width: float = 1e-3
     name = "hinge loss"
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         if not 0 < self.width < inf:
             fix = "Pass a small positive width, such as 1e-3: gradient flow is not defined at a sharp corner"

@@ -23,7 +23,7 @@ from gnomon.core.results import Interval
 __all__ = [
     "accuracy",
     "binomial_interval",
-    "checked_margins",
+    "check_labels_and_margins",
     "class_margins",
     "predicted_classes",
     "effective_rank",
@@ -96,11 +96,11 @@ def class_margins(outputs: Float[Tensor, "n k"], classes: Int[Tensor, " n"]) -> 
     return margin_over_others(outputs, outputs, classes)
 
 
-def checked_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
+def check_labels_and_margins(f: Float[Tensor, "n k"], y: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
     """Validates class labels, then returns each example's margin: output of its true class minus the largest other
     output.
 
-    >>> checked_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
+    >>> check_labels_and_margins(torch.tensor([[2.0, 5.0]]), torch.tensor([0]))
     tensor([-3.])
     """
     one_hot(y.long(), max(2, f.shape[1]))

@@ -9,9 +9,15 @@ May import: core.
 from gnomon.data import fields as fields
 from gnomon.data.digits import digits
 from gnomon.data.folder import ImageFolder, image_folder
-from gnomon.data.mixture import GaussianMixture, js_divergence, mixture, optimal_discriminator, ring
+from gnomon.data.mixture import (
+    GaussianMixture,
+    gaussian_mixture,
+    js_divergence,
+    optimal_discriminator,
+    ring_of_gaussians,
+)
 from gnomon.data.moons import moons
-from gnomon.data.sphere import sphere
+from gnomon.data.sphere import sphere_points
 from gnomon.data.split import TrainTestSplit
 
 __all__ = [
@@ -21,9 +27,9 @@ __all__ = [
     "digits",
     "image_folder",
     "js_divergence",
-    "mixture",
+    "gaussian_mixture",
     "moons",
     "optimal_discriminator",
-    "ring",
-    "sphere",
+    "ring_of_gaussians",
+    "sphere_points",
 ]

@@ -12,7 +12,7 @@ its end: for one seed a smaller training part is contained in a larger one, and 
 import torch
 from torch import Generator, Tensor
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.data.split import TrainTestSplit
 
@@ -26,7 +26,7 @@ MAX_PIXEL_VALUE = 16.0
 """Largest pixel value in scikit-learn's copy."""
 
 
-@names_call
+@add_call_to_errors
 def digits(n_train: int = 1000, n_test: int = 797, *, seed: int = 0) -> TrainTestSplit:
     """Loads scikit-learn's handwritten digits as images (n, 1, 8, 8) with pixels in [0, 1], split evenly by class and
     shuffled.
@@ -77,4 +77,4 @@ def _check(n_train: int, n_test: int) -> None:
     ):
         if not least <= value <= most:
             accepted = f"a whole number from {least} to {most} (the data set has {IMAGE_COUNT} images)"
-            raise out_of_range(name, accepted, value)
+            raise out_of_range_error(name, accepted, value)

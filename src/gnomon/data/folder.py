@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int, UInt8
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results.record import Record
 
 __all__ = ["ImageFolder", "image_folder"]
@@ -35,7 +35,7 @@ class ImageFolder(Record):
     notes: tuple[str, ...] = ()
 
 
-@names_call
+@add_call_to_errors
 def image_folder(
     path: str | Path, *, classes: tuple[str, ...] | None = None, size: tuple[int, int] | None = None
 ) -> ImageFolder:

@@ -11,7 +11,7 @@ Hypotheses: positive weights with sum 1, positive definite covariances; (4) is T
 Reference: [bishop2006pattern] for (1) and (2), [efron2011tweedie] for (4).
 
 >>> import torch
->>> two = mixture([[-2.0], [2.0]], std=0.5)
+>>> two = gaussian_mixture([[-2.0], [2.0]], std=0.5)
 >>> two.score(torch.zeros(1, 1).double()).item(), two.posterior(torch.tensor([[2.0]]).double()).round().tolist()
 (0.0, [[0.0, 1.0]])
 """
@@ -24,11 +24,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_seed
 from gnomon.core.results.record import Record
 
-__all__ = ["GaussianMixture", "js_divergence", "mixture", "optimal_discriminator", "ring"]
+__all__ = ["GaussianMixture", "js_divergence", "gaussian_mixture", "optimal_discriminator", "ring_of_gaussians"]
 
 QUADRATURE_DEVIATIONS = 9.0
 """Standard deviations around every mean that the quadrature covers; the rest is below 1e-17."""
@@ -38,7 +38,7 @@ MAX_NUMBERS_PER_TILE = 2**22
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianMixture(Record):
-    """A mixture of Gaussian distributions in float64, which `mixture` or `ring` creates."""
+    """A mixture of Gaussian distributions in float64, which `gaussian_mixture` or `ring_of_gaussians` creates."""
 
     weights: Float[Tensor, " k"]
     means: Float[Tensor, "k d"]
@@ -92,7 +92,7 @@ class GaussianMixture(Record):
         """
         return (self._points(x) + std**2 * self.noised(scale, std).score(x)) / scale  # (4)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Float[Tensor, "n d"]:
         """Draws n independent points from the mixture of Gaussians."""
         n, generator = check_integer("n", n), torch.Generator().manual_seed(check_seed(seed))
@@ -117,8 +117,10 @@ class GaussianMixture(Record):
         return x.double()
 
 
-@names_call
-def mixture(means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None) -> GaussianMixture:
+@add_call_to_errors
+def gaussian_mixture(
+    means: Any, *, std: float | None = None, covariances: Any = None, weights: Any = None
+) -> GaussianMixture:
     """Creates a mixture of Gaussians with these means (components, dimensions), by default with equal weights.
 
         p(x) = sum_k w_k N(x; m_k, C_k)                                                                    (1)
@@ -132,7 +134,7 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
     Hypotheses: positive weights, positive definite covariances. Reference: [bishop2006pattern].
     Cost: a Cholesky decomposition for each component.
 
-    >>> p = mixture([[0.0, 0.0], [4.0, 0.0]], weights=[3, 1])
+    >>> p = gaussian_mixture([[0.0, 0.0], [4.0, 0.0]], weights=[3, 1])
     >>> p.mean.tolist(), p.covariance.tolist()                                             # 1 + 3/4 1/4 4^2
     ([1.0, 0.0], [[4.0, 0.0], [0.0, 1.0]])
     """
@@ -161,23 +163,23 @@ def mixture(means: Any, *, std: float | None = None, covariances: Any = None, we
     return GaussianMixture(w.double() / w.double().sum(), m, c)
 
 
-@names_call
-def ring(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
+@add_call_to_errors
+def ring_of_gaussians(modes: int = 8, *, radius: float = 2.0, std: float = 0.2) -> GaussianMixture:
     """Creates a mixture of equal Gaussians on a circle in the plane, a common test of GANs for mode collapse.
 
         m_k = radius (cos 2 pi k / modes, sin 2 pi k / modes)                                              (1)
 
     Hypotheses: none. Reference: [metz2017unrolled].
 
-    >>> ring(4, radius=1.0).means.round().abs().tolist()
+    >>> ring_of_gaussians(4, radius=1.0).means.round().abs().tolist()
     [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
     modes = check_integer("modes", modes)
     angles = [2 * pi * k / modes for k in range(modes)]
-    return mixture([[radius * cos(a), radius * sin(a)] for a in angles], std=std)  # (1)
+    return gaussian_mixture([[radius * cos(a), radius * sin(a)] for a in angles], std=std)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> Float[Tensor, " n"]:
     """Returns for each point the probability that it was drawn from p and not from q, if both are equally likely.
 
@@ -186,14 +188,14 @@ def optimal_discriminator(p: GaussianMixture, q: GaussianMixture, x: Tensor) -> 
     Hypotheses: none. Reference: [goodfellow2014generative], Proposition 1.
     Cost: both densities.
 
-    >>> p, q = mixture([[0.0]]), mixture([[2.0]])
+    >>> p, q = gaussian_mixture([[0.0]]), gaussian_mixture([[2.0]])
     >>> optimal_discriminator(p, q, torch.tensor([[1.0]]).double()).item()
     0.5
     """
     return (p.log_prob(x) - q.log_prob(x)).sigmoid()  # (1)
 
 
-@names_call
+@add_call_to_errors
 def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) -> float:
     """Computes the Jensen-Shannon divergence of two Gaussian mixtures in one or two dimensions, by numerical
     integration.
@@ -209,7 +211,7 @@ def js_divergence(p: GaussianMixture, q: GaussianMixture, *, points: int = 400) 
     Hypotheses: one or two dimensions. References: [lin1991divergence], [trefethen2014trapezoidal].
     Cost: both densities at points^d places.
 
-    >>> far, near = mixture([[-20.0]]), mixture([[20.0]])
+    >>> far, near = gaussian_mixture([[-20.0]]), gaussian_mixture([[20.0]])
     >>> round(js_divergence(far, near), 6), round(js_divergence(near, near), 12)         # log 2 for no overlap
     (0.693147, 0.0)
     """

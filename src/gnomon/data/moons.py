@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 
 __all__ = ["moons"]
 
 
-@names_call
+@add_call_to_errors
 def moons(n: int, *, noise: float = 0.1, seed: int = 0) -> Float[Tensor, "n 2"]:
     """Draws 2D points near two interleaved half circles (two moons), as centered float64 numbers.
 

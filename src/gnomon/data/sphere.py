@@ -3,15 +3,15 @@
 import torch
 from torch import Generator
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.typing import Points
 
-__all__ = ["sphere"]
+__all__ = ["sphere_points"]
 
 
-@names_call
-def sphere(n: int, d: int, *, seed: int = 0) -> Points:
+@add_call_to_errors
+def sphere_points(n: int, d: int, *, seed: int = 0) -> Points:
     """Draws n points uniformly from the sphere of radius sqrt(d) in d dimensions, as a float64 tensor.
 
         x = sqrt(d) g / |g|,    g ~ N(0, I_d)                                      (1)
@@ -22,7 +22,7 @@ def sphere(n: int, d: int, *, seed: int = 0) -> Points:
     Reference: [muller1959note].
     Cost: n d normal numbers.
 
-    >>> x = sphere(3, 4, seed=1)
+    >>> x = sphere_points(3, 4, seed=1)
     >>> [round(v, 12) for v in x.square().mean(1).tolist()]
     [1.0, 1.0, 1.0]
     """

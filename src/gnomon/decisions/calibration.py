@@ -17,10 +17,10 @@ from statistics import NormalDist
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
-from gnomon.core.results.plot import NEUTRAL_COLOR
+from gnomon.core.results.plot import NEUTRAL_SERIES_INDEX
 from gnomon.findings import decisions as kinds
 
 __all__ = ["Calibration", "calibration"]
@@ -96,7 +96,8 @@ class Calibration(Result):
         """Plots the classifier's accuracy over its confidence, for each bin of examples with similar confidence."""
         x, y = zip(*self.bins, strict=True)
         marks = (
-            Scatter("measured", x, y, 0), Line("confidence equals accuracy", (0, 1), (0, 1), "dotted", NEUTRAL_COLOR),
+            Scatter("measured", x, y, 0),
+            Line("confidence equals accuracy", (0, 1), (0, 1), "dotted", NEUTRAL_SERIES_INDEX),
         )  # fmt: skip
         words = (
             f"Each point is one of {len(x)} groups of examples with similar confidence. On the dotted line confidence "
@@ -106,7 +107,7 @@ class Calibration(Result):
         return (Plot("Calibration", marks, *axes, words, id="calibration"),)
 
 
-@names_call
+@add_call_to_errors
 def calibration(
     p: Float[Tensor, "n k"], labels: Int[Tensor, " n"], *, bins: int = BIN_COUNT, level: float = SIGNIFICANCE_LEVEL
 ) -> Calibration:

@@ -29,13 +29,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.inputs.checks import check_weights
-from gnomon.core.inputs.source import source
-from gnomon.core.metrics import checked_margins, class_margins
+from gnomon.core.inputs.source import data_source
+from gnomon.core.metrics import check_labels_and_margins, class_margins
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Line, Plot, Result
@@ -160,14 +160,14 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
     ...     torch.eye(2))
     (2, None)
     """
-    base = outputs(module, x).double()
+    base = outputs_in_eval_mode(module, x).double()
     powers = []
     for c in (0.5, 2.0):
         scaled = copy_module(module)
         with torch.no_grad():
             for p in scaled.parameters():
                 p.mul_(c)
-        f = outputs(scaled, x).double()
+        f = outputs_in_eval_mode(scaled, x).double()
         ratio = float((f * base).sum() / base.square().sum().clamp_min(1e-300))
         power = round(float(torch.tensor(max(ratio, 1e-12)).log2()) / (1 if c == 2 else -1))
         if float((f - c**power * base).norm()) > HOMOGENEITY_TOLERANCE * float((c**power * base).norm()):
@@ -176,7 +176,7 @@ def homogeneity_degree(module: nn.Module, x: Inputs) -> int | None:
     return powers[0] if powers[0] == powers[1] and powers[0] > 0 else None
 
 
-@names_call
+@add_call_to_errors
 def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
     """Computes a network's smallest margin divided by the size of its weights, and how far this is from the largest
     possible.
@@ -208,7 +208,7 @@ def normalized_margin(module: nn.Module, data: Any) -> NormalizedMargin:
     )
 
 
-@names_call
+@add_call_to_errors
 def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
     """Computes how far a network's weights are from a solution with the largest possible margin (KKT conditions).
 
@@ -242,7 +242,7 @@ def kkt_residual(module: nn.Module, data: Any) -> KKTResidual:
     )
 
 
-@names_call
+@add_call_to_errors
 def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
     """Computes a network's smallest margin divided by the size of its weights, at several checkpoints of a training
     run.
@@ -265,10 +265,10 @@ def margin_growth(checkpoints: Sequence[nn.Module], data: Any) -> MarginGrowth:
 
 def _check(module: nn.Module, data: Any) -> tuple[Inputs, Tensor, int]:
     check_weights(module)
-    inputs, labels = source(data, module=module).pair()
+    inputs, labels = data_source(data, module=module).pair()
     if labels.is_floating_point() or labels.dim() != 1:
         raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
-    power = homogeneity_degree(module, take(inputs, slice(0, 64)))
+    power = homogeneity_degree(module, take_examples(inputs, slice(0, 64)))
     if power is None:
         fix = "Leave out biases and normalization, and use relu units"
         raise InputError(
@@ -280,7 +280,7 @@ def _check(module: nn.Module, data: Any) -> tuple[Inputs, Tensor, int]:
 
 
 def _margins(module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
-    return checked_margins(outputs(module, x).double(), y)
+    return check_labels_and_margins(outputs_in_eval_mode(module, x).double(), y)
 
 
 def _norm(module: nn.Module) -> float:
@@ -306,7 +306,7 @@ def _margin_gradients(module: nn.Module, x: Inputs, y: Tensor, examples: Tensor,
         f = PureFunction.of(module, "*")
         leaves, columns = list(f.leaves.values()), []
         for i in examples.tolist():
-            margin = class_margins(f(take(x, slice(i, i + 1))), y[i : i + 1])[0]
+            margin = class_margins(f(take_examples(x, slice(i, i + 1))), y[i : i + 1])[0]
             parts = torch.autograd.grad(margin, leaves, allow_unused=True, materialize_grads=True)
             columns.append(torch.cat([g.flatten() for g in parts]).double() / norm)
         w = torch.cat([leaf.detach().flatten() for leaf in leaves]).double() / norm

@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["MAX_NAMED_EXAMPLES", "Margins", "margins", "probabilities"]
 
@@ -34,7 +34,7 @@ class Margins(Result):
     examples.
     """
 
-    values: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    values: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     right: int
     hardest: tuple[int, ...]
 
@@ -84,7 +84,7 @@ class Margins(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def margins(p: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Margins:
     """Computes the margin of each example from class probabilities, and finds the hardest examples.
 

@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_integer, check_seed
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -125,7 +125,7 @@ class LinearCapacity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def separability(features: Array, labels: Array) -> Separability:
     """Tests whether a plane separates two classes, by linear programming.
 
@@ -146,7 +146,7 @@ def separability(features: Array, labels: Array) -> Separability:
     return Separability(slack <= 1e-7, torch.from_numpy(w), b, slack)
 
 
-@names_call
+@add_call_to_errors
 def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     """Computes the largest margin of a plane through the origin, which bounds the number of perceptron mistakes.
 
@@ -181,7 +181,7 @@ def novikoff_bound(features: Array, labels: Array) -> NovikoffBound:
     return NovikoffBound(radius, max(0.0, margin) if margin > 1e-9 * radius else 0.0, n)
 
 
-@names_call
+@add_call_to_errors
 def linear_capacity(features: Array, *, draws: int = 40, seed: int = 0) -> LinearCapacity:
     """Finds how many points with random labels a plane can separate in the given features.
 

@@ -24,10 +24,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_module, check_number
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Reference, Result, Value
 from gnomon.findings import decisions as kinds
 from gnomon.training import Adam, train
@@ -82,7 +82,7 @@ class Temperature(Result):
         return (Finding(kinds.OVERCONFIDENT_LOGITS, "outputs", values, evidence, (1 - CONFIDENCE_LEVEL) / 2),)
 
 
-@names_call
+@add_call_to_errors
 def best_temperature(logits: Float[Tensor, "n k"], labels: Int[Tensor, " n"]) -> Temperature:
     """Fits the softmax temperature that maximizes the likelihood of held-out labels, with a confidence interval.
 
@@ -164,7 +164,7 @@ def _crossing(loss: Callable[[float], float], top: float, inside: float, outside
     return inside
 
 
-@names_call
+@add_call_to_errors
 def label_smoothing_gap(smoothing: float, classes: int) -> float:
     """Returns the gap between the correct logit and the others after training with label smoothing.
 
@@ -180,7 +180,7 @@ def label_smoothing_gap(smoothing: float, classes: int) -> float:
     return log((1 - s + s / k) / (s / k))  # (2)
 
 
-@names_call
+@add_call_to_errors
 def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k"], t: float = 1.0) -> Tensor:
     """Returns the mean cross-entropy between the softened class probabilities of a student network and its teacher.
 
@@ -193,7 +193,7 @@ def distillation_loss(student: Float[Tensor, "n k"], teacher: Float[Tensor, "n k
     1.386294
     """
     if not t > 0:
-        raise out_of_range("t", "above 0", t)
+        raise out_of_range_error("t", "above 0", t)
     return -(torch.softmax(teacher / t, 1) * torch.log_softmax(student / t, 1)).sum(1).mean()  # (3)
 
 
@@ -221,7 +221,7 @@ class DistilledStudent(Result):
         return (Plot("Distillation", marks, Axis("record"), Axis("loss"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def distill(
     teacher: nn.Module,
     student: nn.Module,
@@ -245,15 +245,15 @@ def distill(
     """
     for module in (teacher, student):
         check_module(module)
-    inputs = source(data, module=student).whole().x
-    told = outputs(teacher, inputs)
+    inputs = data_source(data, module=student).whole().x
+    told = outputs_in_eval_mode(teacher, inputs)
     t = check_number("t", t, above=0)
 
     def loss(made: Tensor, target: Tensor) -> Tensor:
         return distillation_loss(made, target.to(made.dtype), t)
 
     run = train(student, (inputs, told), loss=loss, optimizer=Adam(lr), steps=steps, seed=seed)
-    made = outputs(run.raise_if_interrupted().model, inputs)
+    made = outputs_in_eval_mode(run.raise_if_interrupted().model, inputs)
     agreement = float((made.argmax(1) == told.argmax(1)).double().mean())
     entropy = distillation_loss(told, told)
     divergence = float(distillation_loss(made, told) - entropy)

@@ -6,34 +6,39 @@ Does not contain: what a network looks at (`gnomon.attribution`).
 May import: core, findings.
 """
 
-from gnomon.discovery.candidates import Library
-from gnomon.discovery.derivatives import FiniteDifferences, LocalPolynomial, Spectral, TotalVariation
+from gnomon.discovery.candidates import TermLibrary
+from gnomon.discovery.derivatives import (
+    FiniteDifferenceDerivative,
+    LocalPolynomialDerivative,
+    SpectralDerivative,
+    TotalVariationDerivative,
+)
 from gnomon.discovery.discover import discover
-from gnomon.discovery.distillation import distill, extrapolation_gap
+from gnomon.discovery.distillation import distill_equation, extrapolation_gap
 from gnomon.discovery.forms import PointwiseForm, WeakForm
 from gnomon.discovery.ode import discover_implicit, discover_ode
-from gnomon.discovery.recovery import law_recovery
-from gnomon.discovery.regression import TermSelection, bic_path
-from gnomon.discovery.residual import model_residual, pde_residual
+from gnomon.discovery.recovery import equation_recovery
+from gnomon.discovery.regression import TermSelection, best_terms_by_count
+from gnomon.discovery.residual import network_pde_residual, pde_residual
 from gnomon.discovery.simulation import simulate
 
 __all__ = [
-    "FiniteDifferences",
-    "Library",
+    "FiniteDifferenceDerivative",
+    "TermLibrary",
     "PointwiseForm",
-    "LocalPolynomial",
+    "LocalPolynomialDerivative",
     "TermSelection",
-    "Spectral",
-    "TotalVariation",
+    "SpectralDerivative",
+    "TotalVariationDerivative",
     "WeakForm",
-    "bic_path",
+    "best_terms_by_count",
     "discover",
     "discover_implicit",
     "discover_ode",
-    "distill",
+    "distill_equation",
     "extrapolation_gap",
-    "model_residual",
+    "network_pde_residual",
     "pde_residual",
-    "law_recovery",
+    "equation_recovery",
     "simulate",
 ]

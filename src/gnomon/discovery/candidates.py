@@ -8,7 +8,7 @@ keeps its phase symmetry.
 Hypotheses: the right-hand side is a sum of few of these terms.
 Reference: [rudy2017data].
 
->>> [term.name for term in Library(degree=2, order=2).terms(("u",), "x")]
+>>> [term.name for term in TermLibrary(degree=2, order=2).terms(("u",), "x")]
 ['1', 'u', 'u^2', 'u_x', 'u*u_x', 'u^2*u_x', 'u_xx', 'u*u_xx', 'u^2*u_xx']
 """
 
@@ -22,11 +22,11 @@ from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.record import Record
 from gnomon.discovery.term import Term, TermFactor, parse_term, product
 
-__all__ = ["Library"]
+__all__ = ["TermLibrary"]
 
 
 @dataclass(frozen=True, slots=True)
-class Library(Record):
+class TermLibrary(Record):
     """The library of candidate terms of an equation, such as u, u^2 and u*u_x; users can add their own terms.
 
     ``extra`` are further terms as text, ``known`` functions of space and time by name, such as a potential, and
@@ -34,7 +34,7 @@ class Library(Record):
     ``only`` replaces (1), and these products, by a list of terms. Terms that are ``tied`` share one coefficient, such
     as ``("u_xx", "u_yy")`` if all directions are equivalent.
 
-    >>> [term.name for term in Library(degree=1, order=1, extra=("u_x^2",)).terms(("u",), "x")]
+    >>> [term.name for term in TermLibrary(degree=1, order=1, extra=("u_x^2",)).terms(("u",), "x")]
     ['1', 'u', 'u_x', 'u*u_x', 'u_x^2']
     """
 

@@ -74,11 +74,11 @@ def fit_with_constraints(
     See equation (1) of the module docstring.
     Cost: see the module.
 
-    >>> from gnomon.discovery import Library, discover_ode
+    >>> from gnomon.discovery import TermLibrary, discover_ode
     >>> t = np.arange(0, 10, 0.01)
     >>> path = np.stack([np.sin(2 * t), np.cos(2 * t)], 1)
     >>> tied = ("x_t[y] + y_t[x] = 0",)
-    >>> law = discover_ode(path, t, names=("x", "y"), library=Library(degree=1), constraints=tied)
+    >>> law = discover_ode(path, t, names=("x", "y"), library=TermLibrary(degree=1), constraints=tied)
     >>> [round(float(e.coefficients[0]), 3) for e in law.equations]
     [2.0, -2.0]
     """

@@ -8,7 +8,7 @@ errors chooses among them, and a bootstrap over blocks of the data measures how 
 
 >>> x, t = np.linspace(0, 2 * np.pi, 64, endpoint=False), np.linspace(0, 1, 50)
 >>> u = sum(np.exp(-0.1 * k * k * t) * np.sin(k * x[:, None] + k) for k in (1, 2, 3, 5))
->>> found = discover(u, x[1], t[1], library=Library(degree=2, order=2))
+>>> found = discover(u, x[1], t[1], library=TermLibrary(degree=2, order=2))
 >>> found.terms, [round(c, 4) for c in found.coefficients]
 (('u_xx',), [0.1])
 """
@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.machine.threads import single_threaded_products
-from gnomon.discovery.candidates import Library
+from gnomon.discovery.candidates import TermLibrary
 from gnomon.discovery.constrained import fit_with_constraints
 from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
@@ -38,9 +38,9 @@ MIN_SINGULAR_VALUE_SHARE = 1e-9
 """Smallest singular value, as a share of the largest, at which columns count as independent in 16 digits."""
 
 
-@names_call
+@add_call_to_errors
 def discover(
-    u: Any, dx: Any, dt: Any, *, library: Library | None = None, form: AbstractRegressionForm | None = None,
+    u: Any, dx: Any, dt: Any, *, library: TermLibrary | None = None, form: AbstractRegressionForm | None = None,
     selection: TermSelection | None = None, time_order: int = 1, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Finds the partial differential equation that data on a grid follow, by sparse regression.
@@ -65,17 +65,17 @@ def discover(
 
     >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
     >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)
-    >>> str(discover(moving, x, t, library=Library(degree=1, order=2)).equations[0])
+    >>> str(discover(moving, x, t, library=TermLibrary(degree=1, order=2)).equations[0])
     'u_t = -1*u_x'
     """
-    lib = Library() if library is None else library
-    check_type("library", lib, Library, fix="Pass gnomon.discovery.Library(...)")
+    lib = TermLibrary() if library is None else library
+    check_type("library", lib, TermLibrary, fix="Pass gnomon.discovery.TermLibrary(...)")
     data = read(u, dx, dt, known=lib.known, functions=lib.functions)
     return search(data, lib, form or WeakForm(), selection or TermSelection(), time_order, constraints)
 
 
 def search(
-    data: GridData, library: Library, form: AbstractRegressionForm, selection: TermSelection, time_order: int,
+    data: GridData, library: TermLibrary, form: AbstractRegressionForm, selection: TermSelection, time_order: int,
     constraints: Sequence[str]
 ) -> Discovery:  # fmt: skip
     """Returns the discovered equation of each field, for data that are already validated."""
@@ -139,7 +139,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
     norms = np.linalg.norm(columns, axis=0)
     zero = [name for name, norm in zip(names, norms, strict=True) if norm <= 1e-14 * norms.max()]
     if zero:
-        fix = "Leave them out with Library(only=...), or lower degree and order"
+        fix = "Leave them out with TermLibrary(only=...), or lower degree and order"
         raise InputError(
             f"the terms {', '.join(zero)} vanish on these data", accepted="terms that do not vanish", fix=fix
         )
@@ -149,7 +149,7 @@ def check_columns(columns: np.ndarray, names: Sequence[str]) -> None:
         vector = np.abs(right[-1])
         involved = [name for name, v in zip(names, vector, strict=True) if v > 0.05 * vector.max()]
         found = f"on these data the terms {', '.join(involved)} depend on each other"
-        fix = "Leave one of them out with Library(only=...), or use data with more variation"
+        fix = "Leave one of them out with TermLibrary(only=...), or use data with more variation"
         raise InputError(found, accepted="independent terms", fix=fix)
 
 

@@ -11,7 +11,7 @@ Cost: one forward pass, and `discover`'s regression.
 >>> with torch.no_grad():
 ...     _ = shift.weight.copy_(torch.tensor([[[-0.5, 0.0, 0.5]]]))            # central difference, steps of 1
 >>> x = torch.sin(0.1 * torch.arange(63.0) * torch.arange(1.0, 9)[:, None])[:, None]
->>> distill(shift, Library(degree=1, order=2), x, dx=1.0).equation.terms
+>>> distill_equation(shift, TermLibrary(degree=1, order=2), x, dx=1.0).equation.terms
 ('u_x',)
 """
 
@@ -23,13 +23,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable, check_type
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_type
 from gnomon.core.inputs.source import all_inputs
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.discovery.candidates import Library
-from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.discovery.candidates import TermLibrary
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferenceDerivative
 from gnomon.discovery.discover import check_columns, fit, group_terms
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms.base import RegressionSystem, block_numbers
@@ -37,7 +37,7 @@ from gnomon.discovery.forms.pointwise import SKIPPED_EDGE_SHARE, term_values
 from gnomon.discovery.grid import GridData, step
 from gnomon.discovery.regression import TermSelection
 
-__all__ = ["Distillation", "ExtrapolationGap", "distill", "extrapolation_gap"]
+__all__ = ["DistilledEquation", "ExtrapolationGap", "distill_equation", "extrapolation_gap"]
 
 BOOTSTRAP_BLOCKS = 16
 """Maximum number of blocks of rows for the bootstrap."""
@@ -47,7 +47,7 @@ MIN_OPERATOR_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Distillation(Result):
+class DistilledEquation(Result):
     """Result: the equation that approximates a network, and the fraction of the output's variance that it explains."""
 
     equation: Equation
@@ -65,11 +65,11 @@ class Distillation(Result):
         return (Plot("Operators in the network", (bars,), Axis("|coefficient|")),)
 
 
-@names_call
-def distill(
-    module: nn.Module, library: Library, data: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
+@add_call_to_errors
+def distill_equation(
+    module: nn.Module, library: TermLibrary, data: Any, *, dx: Any = None, derivative: AbstractDerivative | None = None,
     selection: TermSelection | None = None,
-) -> Distillation:  # fmt: skip
+) -> DistilledEquation:  # fmt: skip
     """Approximates a trained network by an equation with few known terms, found by sparse regression.
 
     See equation (1) of the module docstring.
@@ -81,20 +81,21 @@ def distill(
 
     >>> sums = nn.Linear(2, 1)
     >>> _ = nn.init.constant_(sums.bias, 1.0), nn.init.constant_(sums.weight, 2.0)
-    >>> found = distill(sums, Library(degree=2), torch.randn(50, 2, generator=torch.Generator().manual_seed(0)))
+    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+    >>> found = distill_equation(sums, TermLibrary(degree=2), x)
     >>> found.equation.terms, round(found.fidelity, 4)
     (('1', 'x1', 'x2'), 1.0)
     """
-    check_readable(module)
-    check_type("library", library, Library, fix="Pass gnomon.discovery.Library(...)")
+    check_module_is_callable(module)
+    check_type("library", library, TermLibrary, fix="Pass gnomon.discovery.TermLibrary(...)")
     inputs = all_inputs(data, module)
     if not isinstance(inputs, Tensor) or inputs.dim() < 2:
         raise InputError("x is not a table", accepted="rows of numbers or fields", fix="Pass a tensor (n, ...)")
-    found = outputs(module, inputs).double().cpu().numpy()
+    found = outputs_in_eval_mode(module, inputs).double().cpu().numpy()
     rows = inputs.reshape(len(inputs), -1).double().cpu().numpy()
     grid, target, keep = _fields(rows, found, dx) if dx is not None else _columns(rows, found)
     terms = library.terms(tuple(grid.fields), grid.letters[:-1])
-    rule, cache = derivative or FiniteDifferences(6), {}  # type: ignore[var-annotated]
+    rule, cache = derivative or FiniteDifferenceDerivative(6), {}  # type: ignore[var-annotated]
     columns = np.stack([term_values(grid, term, rule, rule, cache)[keep].ravel() for term in terms], 1)
     check_columns(columns, [term.name for term in terms])
     count = min(BOOTSTRAP_BLOCKS, len(columns))
@@ -103,7 +104,7 @@ def distill(
     chosen = columns[:, [[t.name for t in terms].index(name) for name in law.terms]]
     rest = system.target - chosen @ np.asarray(law.coefficients)
     around = float(np.sum((system.target - system.target.mean()) ** 2))
-    return Distillation(law, 1 - float(np.sum(rest**2)) / max(around, 1e-300))  # (2)
+    return DistilledEquation(law, 1 - float(np.sum(rest**2)) / max(around, 1e-300))  # (2)
 
 
 def _fields(rows: np.ndarray, found: np.ndarray, dx: Any) -> tuple[GridData, np.ndarray, tuple[slice, ...]]:
@@ -148,7 +149,7 @@ class ExtrapolationGap(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def extrapolation_gap(
     module: Callable[[Any], Any], law: Callable[[Any], Any], inside: tuple[Any, Any], outside: tuple[Any, Any]
 ) -> ExtrapolationGap:

@@ -10,14 +10,14 @@ Hypotheses: columns of unit norm; `RIDGE_PER_TERM` times the number of terms is 
 Reference: [golub2013matrix], section 6.5, for removing a column.
 Cost: p^3 for p terms and each regression.
 
->>> order, cost = elimination_order(np.eye(2)[None], np.array([[1.0, 0.5]]))
+>>> order, cost = term_elimination_order(np.eye(2)[None], np.array([[1.0, 0.5]]))
 >>> order.tolist(), cost.round(9).tolist()
 ([[1, 0]], [[0.25, 1.0]])
 """
 
 import numpy as np
 
-__all__ = ["elimination_order"]
+__all__ = ["term_elimination_order"]
 
 RIDGE_PER_TERM = 1e-13
 """Ridge penalty for each term, far below the square of any misfit that matters."""
@@ -25,7 +25,7 @@ MIN_ROW_SHARE = 1e-13
 """Smallest share of a row's square that rounding leaves."""
 
 
-def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def term_elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the order in which backward elimination removes terms, and how much explained variance each removal
     loses.
 
@@ -33,7 +33,7 @@ def elimination_order(gram: np.ndarray, cross: np.ndarray) -> tuple[np.ndarray, 
     Reference: [golub2013matrix].
     Cost: see the module.
 
-    >>> elimination_order(np.eye(1)[None], np.ones((1, 1)))[1].round(9).tolist()
+    >>> term_elimination_order(np.eye(1)[None], np.ones((1, 1)))[1].round(9).tolist()
     [[1.0]]
     """
     count, p = cross.shape

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, out_of_range_error
 from gnomon.core.results.record import Record
 
 __all__ = ["GridData"]
@@ -65,7 +65,7 @@ class GridData(Record):
         if symbol in self.functions:
             return np.asarray(self.functions[symbol](*self.fields.values()))
         names = ", ".join([*self.fields, *self.known, *self.functions])
-        fix = f"Use the symbols {names}, or give '{symbol}' in Library(known=...) or Library(functions=...)"
+        fix = f"Use the symbols {names}, or give '{symbol}' in TermLibrary(known=...) or TermLibrary(functions=...)"
         raise InputError(f"the symbol '{symbol}' is not known", accepted="terms of known symbols", fix=fix)
 
 
@@ -102,7 +102,7 @@ def step(gap: Any, n: int, name: str) -> float:
     """Returns the step of a uniform grid from the step itself or from the coordinates of the n points."""
     values = np.asarray(gap.detach().cpu() if isinstance(gap, Tensor) else gap)
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        raise out_of_range(name, "a number above 0, or the coordinates of the grid", gap)
+        raise out_of_range_error(name, "a number above 0, or the coordinates of the grid", gap)
     if values.size > 1:
         values = values.ravel().astype(float)
         if len(values) != n:
@@ -116,7 +116,7 @@ def step(gap: Any, n: int, name: str) -> float:
         values = gaps.mean()
     found_step = float(values.reshape(-1)[0]) if values.ndim else float(values)
     if not found_step > 0:
-        raise out_of_range(name, "a number above 0, or rising coordinates", gap)
+        raise out_of_range_error(name, "a number above 0, or rising coordinates", gap)
     return found_step
 
 

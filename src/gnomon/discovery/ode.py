@@ -9,7 +9,7 @@ Cost: (1) as `discover`; (2) a selection for each term of the library.
 
 >>> t = np.linspace(0, 10, 400)
 >>> found = discover_ode(np.stack([np.cos(2 * t), -2 * np.sin(2 * t)], 1), t, names=("p", "q"),
-...                      library=Library(degree=1))
+...                      library=TermLibrary(degree=1))
 >>> [str(equation) for equation in found.equations]
 ['p_t = 1*q', 'q_t = -4*p']
 """
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
-from gnomon.discovery.candidates import Library
-from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial
+from gnomon.discovery.candidates import TermLibrary
+from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomialDerivative
 from gnomon.discovery.discover import check_columns, fit, search
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
@@ -36,9 +36,9 @@ from gnomon.discovery.term import Term, TermFactor, product
 __all__ = ["discover_implicit", "discover_ode"]
 
 
-@names_call
+@add_call_to_errors
 def discover_ode(
-    x: Any, dt: Any, *, names: Sequence[str] | None = None, library: Library | None = None,
+    x: Any, dt: Any, *, names: Sequence[str] | None = None, library: TermLibrary | None = None,
     form: AbstractRegressionForm | None = None, selection: TermSelection | None = None, constraints: Sequence[str] = (),
 ) -> Discovery:  # fmt: skip
     """Finds the system of ordinary differential equations that a trajectory (times, variables) follows.
@@ -50,16 +50,16 @@ def discover_ode(
     Cost: as `discover`.
 
     >>> t = np.linspace(0, 3, 200)
-    >>> discover_ode(np.exp(-0.5 * t), t, library=Library(degree=1)).terms
+    >>> discover_ode(np.exp(-0.5 * t), t, library=TermLibrary(degree=1)).terms
     ('x',)
     """
-    lib = Library(degree=2) if library is None else library
+    lib = TermLibrary(degree=2) if library is None else library
     fields = _name(x, names)
     data = read(fields, (), dt, known=lib.known, functions=lib.functions)
     return search(data, lib, form or WeakForm(), selection or TermSelection(), 1, constraints)
 
 
-@names_call
+@add_call_to_errors
 def discover_implicit(
     x: Any, dt: Any, *, names: Sequence[str] | None = None, degree: int = 2,
     derivative: AbstractDerivative | None = None, selection: TermSelection | None = None,
@@ -79,10 +79,10 @@ def discover_implicit(
     ['x', 'x*x_t', 'x_t']
     """
     data = read(_name(x, names), (), dt)
-    still = Library(degree=check_integer("degree", degree)).terms(tuple(data.fields), "")
+    still = TermLibrary(degree=check_integer("degree", degree)).terms(tuple(data.fields), "")
     moving = [product(*term.factors, TermFactor(name, "t")) for name in data.fields for term in still]
     terms = [*still, *moving]
-    rule = derivative or LocalPolynomial()
+    rule = derivative or LocalPolynomialDerivative()
     cache: dict[tuple[str, str], np.ndarray] = {}
     edge = int(SKIPPED_EDGE_SHARE * data.shape[0])
     columns = np.stack([term_values(data, term, rule, rule, cache) for term in terms], 1)[edge : data.shape[0] - edge]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gnomon.core.results import Axis, Bars, Finding, Interval, Line, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.simulation import Simulation, simulate
@@ -34,7 +34,7 @@ class Discovery(Result):
     """
 
     equations: tuple[Equation, ...]
-    data: GridData | None = field(default=None, repr=False, metadata=HIDDEN)
+    data: GridData | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -14,20 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_number, check_seed
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.discovery.candidates import Library
+from gnomon.discovery.candidates import TermLibrary
 from gnomon.discovery.discover import discover
 
-__all__ = ["LawRecovery", "law_recovery"]
+__all__ = ["EquationRecovery", "equation_recovery"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LawRecovery(Result):
+class EquationRecovery(Result):
     """Result: the relative error of each recovered coefficient of a known equation, and wrong terms that were found.
 
-    >>> print(LawRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
+    >>> print(EquationRecovery({"u_xx": 0.02}, ("u^2",), 0.01))
     With noise of 1 % the coefficients are off by 2 % on average, and u^2 is found but does not belong to the law.
     """
 
@@ -60,11 +60,11 @@ class LawRecovery(Result):
         return (Plot("Errors of the coefficients", (bars,), Axis("relative error"), caption=self.verdict),)
 
 
-@names_call
-def law_recovery(
-    fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: Library | None = None, noise: float = 0.0,
-    seed: int = 0,
-) -> LawRecovery:  # fmt: skip
+@add_call_to_errors
+def equation_recovery(
+    fields: Any, dx: Any, dt: Any, law: Mapping[str, complex], *, library: TermLibrary | None = None,
+    noise: float = 0.0, seed: int = 0,
+) -> EquationRecovery:  # fmt: skip
     """Adds noise to data of a known equation, discovers an equation from them, and compares it with the known one.
 
         error = mean |c' - c| / |c|                                                                        (1)
@@ -83,7 +83,7 @@ def law_recovery(
 
     >>> x, t = np.linspace(0, 10, 100), np.linspace(0, 2, 60)
     >>> moving = np.exp(-(x[:, None] - 4 - t) ** 2) + np.exp(-2 * (x[:, None] - 6 - t) ** 2)
-    >>> found = law_recovery(moving, x, t, {"u_x": -1.0}, library=Library(degree=1, order=2))
+    >>> found = equation_recovery(moving, x, t, {"u_x": -1.0}, library=TermLibrary(degree=1, order=2))
     >>> found.wrong, found.error < 0.01
     ((), True)
     """
@@ -93,4 +93,4 @@ def law_recovery(
     noisy = {k: v + noise * np.std(np.real(v)) * draw.standard_normal(np.shape(v)) for k, v in named.items()}
     found = discover(noisy, dx, dt, library=library).equations[0]
     errors = {term: abs(found.coefficient(term) - c) / abs(c) for term, c in law.items()}  # (1)
-    return LawRecovery(errors, tuple(term for term in found.terms if term not in law), noise)
+    return EquationRecovery(errors, tuple(term for term in found.terms if term not in law), noise)

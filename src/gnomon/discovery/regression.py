@@ -10,7 +10,7 @@ Columns have unit norm, and y unit norm as well.
 term is paid for them.
 Hypotheses: few terms; m rows with independent errors of one size.
 Reference: [rudy2017data], (1); [schwarz1978estimating], (3) without its floor.
-Cost: (2) as `elimination_order`.
+Cost: (2) as `term_elimination_order`.
 
 >>> A = np.eye(4)[:, :3]
 >>> choice(RegressionMoments.of(A, np.array([1.0, 0.5, 0.0, 0.0]), 100.0), TermSelection()).support
@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
-from gnomon.discovery.elimination import elimination_order
+from gnomon.discovery.elimination import term_elimination_order
 
-__all__ = ["CandidateTerms", "TermSelection", "bic_path", "thresholded_ridge"]
+__all__ = ["CandidateTerms", "TermSelection", "best_terms_by_count", "thresholded_ridge"]
 
 
 MIN_INDEPENDENT_ROWS = 2.718
@@ -149,8 +149,8 @@ def thresholded_ridge(moments: RegressionMoments, tolerance: float, ridge: float
     return support
 
 
-@names_call
-def bic_path(
+@add_call_to_errors
+def best_terms_by_count(
     columns: np.ndarray, target: np.ndarray, selection: TermSelection | None = None
 ) -> tuple[CandidateTerms, ...]:
     """Returns, for each number of terms, the best set of terms found by thresholding and backward elimination.
@@ -160,7 +160,7 @@ def bic_path(
     Reference: [schwarz1978estimating].
     Cost: the cube of the number of terms.
 
-    >>> [c.support for c in bic_path(np.eye(3), np.array([1.0, 0.5, 0.0]))]
+    >>> [c.support for c in best_terms_by_count(np.eye(3), np.array([1.0, 0.5, 0.0]))]
     [(0, 1, 2), (0, 1), (0,), ()]
     """
     return path(RegressionMoments.of(columns, target, float(len(target))), selection or TermSelection())
@@ -168,7 +168,7 @@ def bic_path(
 
 def path(moments: RegressionMoments, selection: TermSelection) -> tuple[CandidateTerms, ...]:
     """Returns the best set of terms for each number of terms, computed from sums over the regression's rows."""
-    order = elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
+    order = term_elimination_order(moments.gram[None], moments.cross[None])[0][0].tolist()
     supports = {tuple(sorted(order[k:])) for k in range(len(order) + 1)}  # (2)
     if selection.thresholds > 1:
         supports |= {

@@ -6,10 +6,10 @@ Hypotheses: data on a uniform grid; or a network that is smooth in its inputs.
 Reference: [raissi2019physics], (1) on a network.
 Cost: the derivatives of the terms.
 
->>> from gnomon.discovery.derivatives import Spectral
+>>> from gnomon.discovery.derivatives import SpectralDerivative
 >>> x, t = np.linspace(0, 2 * np.pi, 32, endpoint=False), np.linspace(0, 1, 40)
 >>> u = np.exp(-t) * np.sin(x[:, None])
->>> pde_residual(u, x, t, "u_t = u_xx", space=Spectral()).relative < 1e-5
+>>> pde_residual(u, x, t, "u_t = u_xx", space=SpectralDerivative()).relative < 1e-5
 True
 """
 
@@ -20,19 +20,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Result
-from gnomon.core.results.plain import HIDDEN
-from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.core.results.plain import HIDDEN_IN_JSON
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferenceDerivative
 from gnomon.discovery.forms.pointwise import term_values
 from gnomon.discovery.grid import read
 from gnomon.discovery.term import Term, TermFactor, parse_equation_side
 
-__all__ = ["PDEResidual", "model_residual", "pde_residual"]
+__all__ = ["PDEResidual", "network_pde_residual", "pde_residual"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class PDEResidual(Result):
     """
 
     equation: str
-    values: np.ndarray = field(repr=False, metadata=HIDDEN)
+    values: np.ndarray = field(repr=False, metadata=HIDDEN_IN_JSON)
     relative: float
 
     @property
@@ -60,7 +60,7 @@ class PDEResidual(Result):
         return (Plot("Residual of the equation", (mark,), Axis("|residual|"), Axis("points")),)
 
 
-@names_call
+@add_call_to_errors
 def pde_residual(
     u: Any, dx: Any, dt: Any, equation: str, *, space: AbstractDerivative | None = None,
     time: AbstractDerivative | None = None,
@@ -76,14 +76,14 @@ def pde_residual(
     True
     """
     data = read(u, dx, dt)
-    rules = space or FiniteDifferences(6), time or FiniteDifferences(6)
+    rules = space or FiniteDifferenceDerivative(6), time or FiniteDifferenceDerivative(6)
     cache: dict[tuple[str, str], np.ndarray] = {}
     parts = [c * term_values(data, term, *rules, cache) for c, term in parse_equation_side(equation)]
     return _measure(equation, parts)
 
 
-@names_call
-def model_residual(
+@add_call_to_errors
+def network_pde_residual(
     module: nn.Module, data: Any, equation: str, *, letters: str = "xt", fields: str = "u"
 ) -> PDEResidual:
     """Computes the residual of a differential equation for a network that represents the solution.
@@ -97,10 +97,10 @@ def model_residual(
     >>> class Wave(nn.Module):
     ...     def forward(self, z):
     ...         return torch.sin(z[:, :1] - 2 * z[:, 1:])
-    >>> model_residual(Wave(), torch.rand(8, 2), "u_t + 2*u_x = 0").relative < 1e-6
+    >>> network_pde_residual(Wave(), torch.rand(8, 2), "u_t + 2*u_x = 0").relative < 1e-6
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     points = all_inputs(data, module)
     if not isinstance(points, Tensor) or points.dim() != 2 or points.shape[1] != len(letters):
         fix = f"Pass points with the columns {', '.join(letters)}, or name them in letters"

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Image, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.discovery.equation import Equation
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term, parse_term
@@ -41,8 +41,8 @@ MAX_SHOWN_POINTS = 64
 class Simulation(Result):
     """Result: simulated and measured fields at the same times."""
 
-    simulated: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN)
-    measured: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN)
+    simulated: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN_IN_JSON)
+    measured: dict[str, np.ndarray] = field(repr=False, metadata=HIDDEN_IN_JSON)
     times: tuple[float, ...] = field(repr=False)
 
     @property
@@ -97,7 +97,7 @@ class Simulation(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def simulate(equations: Sequence[Equation], data: GridData | None) -> Simulation:
     """Simulates discovered equations from the first time of the data to the last.
 

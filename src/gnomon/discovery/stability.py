@@ -15,7 +15,7 @@ Cost: one product per block for the moments; then small matrices only.
 
 import numpy as np
 
-from gnomon.discovery.elimination import elimination_order
+from gnomon.discovery.elimination import term_elimination_order
 from gnomon.discovery.forms.base import RegressionSystem
 from gnomon.discovery.regression import MIN_INDEPENDENT_ROWS, TermSelection
 
@@ -52,7 +52,7 @@ def _choose(
     """
     scale = np.sqrt(np.maximum(np.einsum("rii->ri", grams).real, 1e-300))
     grams = grams / (scale[:, :, None] * scale[:, None, :])
-    order, cost = elimination_order(grams, crosses / scale)
+    order, cost = term_elimination_order(grams, crosses / scale)
     after = np.cumsum(cost[:, ::-1], 1)[:, ::-1]  # squares explained by the terms left after each removal
     explained = np.concatenate([after, np.zeros((len(after), 1))], 1)
     p, m = order.shape[1], max(independent, MIN_INDEPENDENT_ROWS)

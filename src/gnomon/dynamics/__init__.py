@@ -6,10 +6,10 @@ May import: core, findings, linalg, training.
 """
 
 from gnomon.core.losses import CrossEntropy, Exponential, Hinge, Logistic, Squared
-from gnomon.dynamics.ensemble import ensemble
+from gnomon.dynamics.ensemble import kernel_ensemble
 from gnomon.dynamics.error_decay import GradientFlow, error_decay
-from gnomon.dynamics.modes import modes
-from gnomon.dynamics.posterior import posterior
+from gnomon.dynamics.modes import training_modes
+from gnomon.dynamics.posterior import gp_posterior
 from gnomon.dynamics.predict import predict_from_kernel
 from gnomon.dynamics.stopping import equivalent_stopping_time
 
@@ -20,10 +20,10 @@ __all__ = [
     "Hinge",
     "Logistic",
     "Squared",
-    "ensemble",
+    "kernel_ensemble",
     "error_decay",
-    "modes",
-    "posterior",
+    "training_modes",
+    "gp_posterior",
     "predict_from_kernel",
     "equivalent_stopping_time",
 ]

@@ -8,7 +8,7 @@ G_t = Q g_t(l + alpha) Q^T / n on T(X, X) / n = Q diag(l) Q^T:
     covariance   S(x, x') - A S(X, x') - S(x, X) A'^T + A S(X, X) A'^T                         (2)
 
 At t = infinity without penalty A = T(x, X) T(X, X)^+. If only the last layer is trained, T = S, and (1) and (2) at
-t = infinity are the Bayesian posterior without noise, `gnomon.dynamics.posterior`.
+t = infinity are the Bayesian posterior without noise, `gnomon.dynamics.gp_posterior`.
 
 Hypotheses: squared loss; infinite width; outputs independent, with one kernel for all.
 Reference: [lee2019wide], section 2.3.
@@ -21,10 +21,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.dynamics.error_decay import GradientFlow
 from gnomon.dynamics.modes import modes_of
 from gnomon.dynamics.prior import positive, prior_at_test_points
@@ -33,7 +33,7 @@ from gnomon.dynamics.squared import check_stable, mode_gains
 from gnomon.linalg.square import symmetric_part
 from gnomon.training import SGD
 
-__all__ = ["KernelEnsemble", "ensemble"]
+__all__ = ["KernelEnsemble", "kernel_ensemble"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,14 +44,14 @@ class KernelEnsemble(Result):
 
     >>> from math import log
     >>> one = torch.ones(1, 1)
-    >>> print(ensemble(one, 4 * one, torch.ones(1), times=[0.0, log(2)]))
+    >>> print(kernel_ensemble(one, 4 * one, torch.ones(1), times=[0.0, log(2)]))
     Over the ensemble the outputs spread by 2 at time 0 and by 1 at time 0.693.
     """
 
     times: Float[Tensor, " t"]
     mean: Tensor = field(repr=False)
     variance: Float[Tensor, "t m"] = field(repr=False)
-    covariance: Float[Tensor, "t m m"] | None = field(repr=False, metadata=HIDDEN)
+    covariance: Float[Tensor, "t m m"] | None = field(repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def std(self) -> Float[Tensor, "t m"]:
@@ -83,8 +83,8 @@ class KernelEnsemble(Result):
         return (Plot("Spread of the ensemble", (line,), time, Axis("standard deviation of the outputs"), self.verdict),)
 
 
-@names_call
-def ensemble(
+@add_call_to_errors
+def kernel_ensemble(
     ntk: Array,
     nngp: Array,
     y: Array,
@@ -114,7 +114,7 @@ def ensemble(
     Cost: one eigendecomposition and n^3 once, then m n^2 + m^2 n for each time.
 
     >>> one = torch.ones(1, 1)                                # one point: the spread decays like exp(-t)
-    >>> round(float(ensemble(one, one, torch.ones(1), times=[1.0]).std), 12) == round(torch.e**-1, 12)
+    >>> round(float(kernel_ensemble(one, one, torch.ones(1), times=[1.0]).std), 12) == round(torch.e**-1, 12)
     True
     """
     problem = kernel_problem(ntk, y, None, None, None)

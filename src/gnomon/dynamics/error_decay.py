@@ -33,7 +33,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.results.record import Record
 from gnomon.training import SGD
 from gnomon.training.optimizers import AbstractOptimizer
@@ -177,7 +177,7 @@ class _Momentum(AbstractErrorDecay):
         return torch.stack(rows)
 
 
-@names_call
+@add_call_to_errors
 def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDecay:
     """Returns an object that computes how errors decay under gradient flow, gradient descent or momentum.
 
@@ -194,7 +194,7 @@ def error_decay(optimizer: GradientFlow | AbstractOptimizer) -> AbstractErrorDec
     if isinstance(optimizer, GradientFlow):
         return optimizer
     if not isinstance(optimizer, SGD):
-        raise out_of_range("optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer)
+        raise out_of_range_error("optimizer", "GradientFlow() or SGD(lr, momentum=...)", optimizer)
     if optimizer.decay:
         fix = "Use SGD(lr, momentum=...) without decay; for a penalty toward the initial weights pass penalty="
         raise InputError(f"the optimizer is {optimizer}", accepted="steps along the gradient of the loss", fix=fix)

@@ -18,7 +18,7 @@ Hypotheses: squared loss, (1 / 2n) sum |f - y|^2 + (alpha / 2) |theta - theta_0|
 Reference: [jacot2018neural], section 5.
 
 >>> import torch
->>> result = modes(torch.diag(torch.tensor([8.0, 2.0])), torch.tensor([1.0, 1.0]))
+>>> result = training_modes(torch.diag(torch.tensor([8.0, 2.0])), torch.tensor([1.0, 1.0]))
 >>> result.rates, result.time(1 / torch.e)                                   # l = (8, 2) / n; 1 / l
 (tensor([4., 1.], dtype=torch.float64), tensor([0.2500, 1.0000], dtype=torch.float64))
 >>> print(result)
@@ -33,17 +33,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.dynamics.error_decay import AbstractErrorDecay, GradientFlow, error_decay
 from gnomon.dynamics.problem import KernelProblem, kernel_problem, penalty_weight, time_grid
 from gnomon.findings import theory as kinds
 from gnomon.training import SGD
 
-__all__ = ["Modes", "modes"]
+__all__ = ["TrainingModes", "training_modes"]
 
 UNLEARNED_SHARE_WARNING = 0.1
 """Share of the initial error in never-learned modes that causes a warning."""
@@ -52,18 +52,18 @@ UNLEARNED_SHARE_NOTE = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Modes(Result):
+class TrainingModes(Result):
     """The eigenvectors of a kernel with their learning rates, in descending order, and the initial error along each.
 
     ``rates`` are the eigenvalues of K / n, without the penalty; ``vectors`` has the q_i in columns.
 
-    >>> result = modes(torch.eye(2, dtype=torch.float64), torch.tensor([3.0, 4.0]))
+    >>> result = training_modes(torch.eye(2, dtype=torch.float64), torch.tensor([3.0, 4.0]))
     >>> float(result.power.sum())                                            # shares of |y - f(0)|^2
     1.0
     """
 
     rates: Float[Tensor, " r"]
-    vectors: Float[Tensor, "r r"] = field(repr=False, metadata=HIDDEN)
+    vectors: Float[Tensor, "r r"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     coefficients: Float[Tensor, "r q"]
     optimizer: GradientFlow | SGD
     penalty: float
@@ -93,7 +93,7 @@ class Modes(Result):
         """
         return self.decay.largest_lr(float(self.rates[0]) + self.penalty)
 
-    @names_call
+    @add_call_to_errors
     def error(self, times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor, "t r"]:
         """Returns the error that remains along each eigenvector of the kernel at given times, relative to the start.
 
@@ -106,7 +106,7 @@ class Modes(Result):
         floor = torch.where(self.rates > 0, self.penalty / total, 1.0)
         return floor + (1 - floor) * left  # (1)
 
-    @names_call
+    @add_call_to_errors
     def time(self, fraction: float = 0.01) -> Float[Tensor, " r"]:
         """Returns the time until the error along each eigenvector falls to a given fraction; infinite if it never does.
 
@@ -154,15 +154,15 @@ class Modes(Result):
         )
 
 
-@names_call
-def modes(
+@add_call_to_errors
+def training_modes(
     ntk: Array,
     y: Array,
     *,
     f0: Array | None = None,
     optimizer: GradientFlow | SGD | None = None,
     penalty: float = 0.0,
-) -> Modes:
+) -> TrainingModes:
     """Decomposes kernel training into eigenvectors: learning rate, fraction of the error and learning time along each.
 
     Args:
@@ -176,14 +176,14 @@ def modes(
 
     >>> from gnomon.training import SGD
     >>> K = torch.tensor([[2.0, 0.0], [0.0, 2.0]])
-    >>> modes(K, torch.ones(2), optimizer=SGD(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
+    >>> training_modes(K, torch.ones(2), optimizer=SGD(0.5)).error([1.0])[0]      # (1 - 0.5 x 2 / 2)^2
     tensor([0.2500, 0.2500], dtype=torch.float64)
     """
     problem = kernel_problem(ntk, y, None, f0, None)
     return modes_of(problem, optimizer or GradientFlow(), penalty_weight(penalty))
 
 
-def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> Modes:
+def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: float) -> TrainingModes:
     """Returns the eigenvectors of a kernel matrix and their learning rates, for inputs that are already checked."""
     error_decay(optimizer)  # Called for its check: it raises an error if the optimizer is not supported.
     gram, n = problem.gram, len(problem.y)
@@ -192,7 +192,7 @@ def modes_of(problem: KernelProblem, optimizer: GradientFlow | SGD, penalty: flo
     rounding = len(gram) * problem.eps * float(values.abs().max())
     if float(values[-1]) < -rounding:
         what = f"the smallest eigenvalue of the kernel is {float(values[-1]) * n:.2e}, below rounding"
-        fix = "Compute the kernel in float64 and see linalg.diagnose(K); the error of this mode would grow"
+        fix = "Compute the kernel in float64 and see linalg.diagnose_matrix(K); the error of this mode would grow"
         raise InputError(what, accepted="a positive semidefinite kernel", fix=fix)
     rates = torch.where(values > rounding, values, 0.0)
-    return Modes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)
+    return TrainingModes(rates, vectors, vectors.T @ problem.rows(problem.y - problem.f0), optimizer, penalty)

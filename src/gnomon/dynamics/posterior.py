@@ -5,7 +5,7 @@ With the prior covariance S (the NNGP kernel) and Gaussian noise s^2 of the targ
     mean         S(x, X) (S(X, X) + s^2)^{-1} y                                                (1)
     covariance   S(x, x') - S(x, X) (S(X, X) + s^2)^{-1} S(X, x')                              (2)
 
-This is not an ensemble of trained networks, `gnomon.dynamics.ensemble`, unless only the last layer is trained.
+This is not an ensemble of trained networks, `gnomon.dynamics.kernel_ensemble`, unless only the last layer is trained.
 
 Hypotheses: infinite width; outputs independent, with one kernel for all; Gaussian noise.
 Reference: [lee2018deep].
@@ -18,33 +18,33 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Histogram, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.dynamics.prior import positive, prior_at_test_points
 from gnomon.dynamics.problem import columns, finite, penalty_weight
 from gnomon.linalg import cholesky
 from gnomon.linalg.square import as_square_matrix, symmetric_part
 
-__all__ = ["Posterior", "posterior"]
+__all__ = ["GaussianProcessPosterior", "gp_posterior"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior(Result):
+class GaussianProcessPosterior(Result):
     """The Bayesian posterior of an infinitely wide network: mean, variance and covariance of outputs, and log evidence.
 
     ``log_evidence`` is log p(y), summed over outputs.
 
-    >>> result = posterior(torch.ones(1, 1), torch.zeros(1))
+    >>> result = gp_posterior(torch.ones(1, 1), torch.zeros(1))
     >>> round(abs(result.log_evidence + log(2 * pi) / 2), 12)              # the density of N(0, 1) at 0
     0.0
     """
 
     mean: Tensor = field(repr=False)
     variance: Float[Tensor, " m"] = field(repr=False)
-    covariance: Float[Tensor, "m m"] | None = field(repr=False, metadata=HIDDEN)
+    covariance: Float[Tensor, "m m"] | None = field(repr=False, metadata=HIDDEN_IN_JSON)
     log_evidence: float
     jitter: float
 
@@ -68,15 +68,15 @@ class Posterior(Result):
         return (Plot("Uncertainty of the posterior", (bars,), Axis("standard deviation"), Axis("points")),)
 
 
-@names_call
-def posterior(
+@add_call_to_errors
+def gp_posterior(
     nngp: Array,
     y: Array,
     *,
     nngp_test: Array | None = None,
     nngp_test_test: Array | None = None,
     noise: float = 0.0,
-) -> Posterior:
+) -> GaussianProcessPosterior:
     """Computes the posterior of an infinitely wide Bayesian network, which is a Gaussian process.
 
     See equations (1) and (2) of the module docstring.
@@ -91,7 +91,7 @@ def posterior(
     Cost: n^3 / 3 for the factor, m n^2 for the variances.
 
     >>> one = torch.ones(1, 1)
-    >>> result = posterior(one, torch.ones(1), noise=1.0)                  # 1 / (1 + 1), 1 - 1 / 2
+    >>> result = gp_posterior(one, torch.ones(1), noise=1.0)                  # 1 / (1 + 1), 1 - 1 / 2
     >>> round(float(result.mean), 12), round(float(result.variance), 12)
     (0.5, 0.5)
     """
@@ -115,4 +115,4 @@ def posterior(
     n, k = table.shape
     evidence = -float(white.square().sum()) / 2 - k * float(L.diagonal().log().sum()) - n * k * log(2 * pi) / 2
     mean = mean[:, 0] if targets.ndim == 1 else mean
-    return Posterior(mean, positive(variance, own), covariance, evidence, factor.jitter)
+    return GaussianProcessPosterior(mean, positive(variance, own), covariance, evidence, factor.jitter)

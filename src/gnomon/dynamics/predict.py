@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, check_number, check_real, check_type
 from gnomon.core.losses import AbstractLoss, Squared
@@ -23,7 +23,7 @@ from gnomon.core.metrics import accuracy
 from gnomon.core.results import Curves
 from gnomon.dynamics import integrate, squared
 from gnomon.dynamics.error_decay import GradientFlow, error_decay
-from gnomon.dynamics.modes import Modes, modes_of
+from gnomon.dynamics.modes import TrainingModes, modes_of
 from gnomon.dynamics.problem import KernelProblem, columns, finite, kernel_problem, penalty_weight, time_grid
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.linalg.square import dense_matrix
@@ -37,7 +37,7 @@ DEFAULT_TIMES = 60
 """Number of times between the fastest and the slowest mode by default."""
 
 
-@names_call
+@add_call_to_errors
 def predict_from_kernel(
     ntk: Array,
     y: Array,
@@ -162,7 +162,7 @@ def _reshape(outputs: Tensor, problem: KernelProblem) -> Tensor:
     return outputs[..., 0] if problem.flat else outputs
 
 
-def _default(modes: Modes) -> Float[Tensor, " t"]:
+def _default(modes: TrainingModes) -> Float[Tensor, " t"]:
     """Returns times at which to predict training: from well before the fastest learning to well after the slowest."""
     total = (modes.rates + modes.penalty)[modes.rates > 0]
     if len(total) == 0:

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, out_of_range_error
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, check_number, check_real
 from gnomon.core.inputs.classes import targets_as_numbers
@@ -103,14 +103,14 @@ def time_grid(times: "Array | list[float] | tuple[float, ...]") -> Float[Tensor,
     grid = values.detach().to(device="cpu", dtype=torch.float64).flatten()
     if len(grid) == 0 or any(isnan(t) or t < 0 for t in grid.tolist()):
         accepted = "numbers from 0 to math.inf (time is learning rate times steps)"
-        raise out_of_range("times", accepted, grid.tolist()[:5])
+        raise out_of_range_error("times", accepted, grid.tolist()[:5])
     return grid.sort().values
 
 
 def penalty_weight(penalty: float, *, name: str = "penalty") -> float:
     """Returns the weight of the L2 penalty as a float; raises an error if the weight is negative."""
     if not check_number(name, penalty) >= 0:
-        raise out_of_range(name, "a finite number of at least 0", penalty)
+        raise out_of_range_error(name, "a finite number of at least 0", penalty)
     return float(penalty)
 
 

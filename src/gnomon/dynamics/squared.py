@@ -19,13 +19,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
-from gnomon.dynamics.modes import Modes
+from gnomon.dynamics.modes import TrainingModes
 from gnomon.dynamics.problem import KernelProblem
 
 __all__ = ["mode_gains"]
 
 
-def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
+def evolve(problem: KernelProblem, modes: TrainingModes, times: Float[Tensor, " t"]) -> tuple[Tensor, Tensor, Tensor]:
     """Returns the predicted training outputs (t, n, k), test outputs (t, m, k) and training loss (t,) at all times."""
     errors = modes.error(times)  # (t, r)
     check_stable(errors, modes, times)
@@ -37,13 +37,13 @@ def evolve(problem: KernelProblem, modes: Modes, times: Float[Tensor, " t"]) -> 
     return train, problem.f0_test + problem.outputs(change), loss  # (2)
 
 
-def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
+def mode_gains(modes: TrainingModes, times: Float[Tensor, " t"], n: int) -> Float[Tensor, "t r"]:
     """Returns how far the outputs have moved along each eigenvector of the kernel at each time; 0 if they never move.
 
     Cost: t r numbers.
 
-    >>> from gnomon.dynamics import modes
-    >>> one = modes(torch.eye(1), torch.ones(1))
+    >>> from gnomon.dynamics import training_modes
+    >>> one = training_modes(torch.eye(1), torch.ones(1))
     >>> round(float(mode_gains(one, torch.ones(1).double(), 1)), 12)                          # 1 - exp(-1)
     0.632120558829
     """
@@ -52,7 +52,7 @@ def mode_gains(modes: Modes, times: Float[Tensor, " t"], n: int) -> Float[Tensor
     return torch.where(learned, gain, 0.0) / n
 
 
-def check_stable(errors: Tensor, modes: Modes, times: Tensor) -> None:
+def check_stable(errors: Tensor, modes: TrainingModes, times: Tensor) -> None:
     """Raises an error if training diverges so far that the error is infinite at one of the times."""
     bad = ~errors.isfinite().all(1)
     if bool(bad.any()):

@@ -22,7 +22,7 @@ from math import exp, inf
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
@@ -75,7 +75,7 @@ class EquivalentStoppingTime(Result):
         return (Plot("Early stopping compared with a ridge", (line, *bound), *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def equivalent_stopping_time(
     ntk: Array,
     y: Array,

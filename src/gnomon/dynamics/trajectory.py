@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gnomon.core.results import Finding, Plot, Value, WithCurves
+from gnomon.core.results import Finding, Plot, ResultWithCurves, Value
 from gnomon.core.results.curves import Curves
 from gnomon.core.results.drawing import draw_all
 from gnomon.core.results.plot import Scatter
 from gnomon.dynamics.error_decay import GradientFlow
-from gnomon.dynamics.modes import Modes
+from gnomon.dynamics.modes import TrainingModes
 from gnomon.findings import training as kinds
 from gnomon.training import SGD
 
 __all__ = ["Trajectory"]
 
-Measured = WithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
+Measured = ResultWithCurves | Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trajectory(WithCurves):
+class Trajectory(ResultWithCurves):
     """A predicted training run: losses, accuracies and outputs at the given times.
 
     ``curves`` hold times, losses, accuracies and outputs, which can be read from the trajectory itself: ``train`` and
@@ -39,7 +39,7 @@ class Trajectory(WithCurves):
     curves: Curves
     optimizer: GradientFlow | SGD
     largest_lr: float
-    modes: Modes | None = field(repr=False)
+    modes: TrainingModes | None = field(repr=False)
     kernel: str = ""
 
     @property

@@ -26,7 +26,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.metrics import predicted_classes
 from gnomon.decisions.temperature import best_score_factor
 from gnomon.estimators.machine import AbstractKernelMachine
@@ -44,7 +44,7 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
     which scores are multiplied before the softmax, s of (1).
     """
 
-    @names_call
+    @add_call_to_errors
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelClassifier":
         """Fits the classifier to inputs (n, d) and labels (n,) of any type; a row of weight w counts as w copies."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=False)
@@ -61,20 +61,20 @@ class AbstractKernelClassifier(ClassifierMixin, AbstractKernelMachine):
         self._solve(regression)
         return self
 
-    @names_call
+    @add_call_to_errors
     def decision_function(self, X: Any) -> np.ndarray:
         """Returns a score for each class, or for two classes a single score that is positive for the second class."""
         scores = self._values(self._inputs(X)) + self.target_mean_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @names_call
+    @add_call_to_errors
     def predict(self, X: Any) -> np.ndarray:
         """Returns the class with the largest score for each row of inputs."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)
         return self.classes_[codes]
 
-    @names_call
+    @add_call_to_errors
     def predict_proba(self, X: Any) -> np.ndarray:
         """Returns class probabilities for each row of inputs, calibrated on leave-one-out scores."""
         scores = torch.from_numpy(self.decision_function(X).reshape(-1, self.coefficients_.shape[1]))

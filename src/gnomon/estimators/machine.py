@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from gnomon.core.errors import out_of_range
+from gnomon.core.errors import out_of_range_error
 from gnomon.estimators.network import Kind, NetworkOptions, candidates
 from gnomon.estimators.problem import KernelRegression, training_time
 from gnomon.estimators.selection import GRID, MAX_DEPTH, select
@@ -115,5 +115,5 @@ def _ridges(ridge: Any, t: float) -> tuple[float, ...]:
         return (0.0,) if t < inf else GRID
     if isinstance(ridge, bool) or not isinstance(ridge, int | float) or not isfinite(ridge) or ridge < 0:
         accepted = 'a number of at least 0, in units of the mean diagonal of the kernel, or "auto"'
-        raise out_of_range("ridge", accepted, ridge)
+        raise out_of_range_error("ridge", accepted, ridge)
     return (float(ridge),)

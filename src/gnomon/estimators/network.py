@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, out_of_range_error
 from gnomon.kernels import Limit, limit
 from gnomon.models import mlp
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     "relu": nn.ReLU,
@@ -39,13 +39,13 @@ Kind = Literal["ntk", "nngp"]
 class NetworkKernel:
     """The kernel matrix function (NTK or NNGP) of an infinitely wide network; all layers have the same initial scale.
 
-    >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), Law(2**0.5), "nngp")
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=1), InitializationLaw(2**0.5), "nngp")
     >>> round(float(kernel(torch.eye(2, dtype=torch.float64))[0, 1]) * torch.pi, 12)      # arc-cosine: 1 / pi
     1.0
     """
 
     net: nn.Module
-    law: Law
+    law: InitializationLaw
     kind: Kind
     limit: Limit = field(init=False, repr=False)
 
@@ -54,7 +54,7 @@ class NetworkKernel:
         assert isinstance(exact, Limit)  # The limit is exact and not sampled, as no number of samples was passed.
         object.__setattr__(self, "limit", exact)
 
-    def __reduce__(self) -> tuple[type, tuple[nn.Module, Law, Kind]]:
+    def __reduce__(self) -> tuple[type, tuple[nn.Module, InitializationLaw, Kind]]:
         return type(self), (self.net, self.law, self.kind)  # Stores the arguments; unpickling computes the limit again.
 
     def __call__(self, x: Float[Tensor, "n d"], z: Float[Tensor, "m d"] | None = None) -> Float[Tensor, "n _"]:
@@ -93,7 +93,7 @@ class NetworkOptions:
 
     def kernel(self, inputs: int, *, depth: int, fixed_layers: int) -> NetworkKernel:
         """Creates the kernel of the user's network, of a network from the user's function, or of an MLP."""
-        law = Law(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
+        law = InitializationLaw(*(_number(name, getattr(self, name)) for name in ("weight_std", "bias_std")))
         if self.network is None:
             return _mlp(inputs, depth, _activation(self.activation), fixed_layers, law, self.kind)
         net = self.network
@@ -112,7 +112,7 @@ def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple
     """
     for name, value in (("depth", depth), ("fixed_layers", fixed_layers)):
         if value != "auto" and not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
-            raise out_of_range(name, 'a whole number of at least 0 or "auto"', value)
+            raise out_of_range_error(name, 'a whole number of at least 0 or "auto"', value)
     if depth != "auto" and fixed_layers != "auto" and fixed_layers > depth:
         what = f"fixed_layers is {fixed_layers} and depth is {depth}"
         raise InputError(what, accepted="at least one trained layer", fix=f"Fix at most {depth} layers")
@@ -124,7 +124,9 @@ def candidates(depth: Any, fixed_layers: Any, *, deepest: int) -> Iterator[tuple
 
 
 @lru_cache(maxsize=64)  # Results are cached, because searches analyze the same few networks again and again.
-def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, kind: Kind) -> NetworkKernel:
+def _mlp(
+    inputs: int, depth: int, activation: Any, fixed_layers: int, law: InitializationLaw, kind: Kind
+) -> NetworkKernel:
     net = mlp(inputs, width=1, depth=depth, activation=activation)
     for layer in [part for part in net if isinstance(part, nn.Linear)][:fixed_layers]:
         layer.requires_grad_(False)
@@ -133,7 +135,7 @@ def _mlp(inputs: int, depth: int, activation: Any, fixed_layers: int, law: Law, 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        raise out_of_range(name, "a finite number of at least 0", value)
+        raise out_of_range_error(name, "a finite number of at least 0", value)
     return float(value)
 
 
@@ -142,5 +144,5 @@ def _activation(activation: Any) -> Any:
         return ACTIVATIONS[activation]
     if isinstance(activation, str) or not callable(activation):
         names = ", ".join(repr(name) for name in ACTIVATIONS)
-        raise out_of_range("activation", f"one of {names} or a module class", activation)
+        raise out_of_range_error("activation", f"one of {names} or a module class", activation)
     return activation

@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import out_of_range
-from gnomon.dynamics import posterior
+from gnomon.core.errors import out_of_range_error
+from gnomon.dynamics import gp_posterior
 from gnomon.estimators.classification import AbstractKernelClassifier
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.network import Kind
@@ -81,12 +81,12 @@ class NNGPRegressor(_NNGPOptions, AbstractKernelRegressor):
         elif isinstance(self.amplitude, int | float) and 0 < self.amplitude < inf:
             self.amplitude_ = float(self.amplitude)
         else:
-            raise out_of_range("amplitude", 'a number above 0 or "auto"', self.amplitude)
+            raise out_of_range_error("amplitude", 'a number above 0 or "auto"', self.amplitude)
         self.noise_std_ = sqrt(self.amplitude_ * ridge) * self.target_scale_
 
     def _variance(self, x: Float[Tensor, "m d"]) -> Float[Tensor, " m"]:
         points, root = self._support()
-        function = posterior(
+        function = gp_posterior(
             self.kernel_(points) * root * root[:, None],
             torch.zeros(len(points), dtype=torch.float64),
             nngp_test=self.kernel_(x, points) * root,

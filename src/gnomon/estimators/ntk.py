@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.dynamics import ensemble
+from gnomon.dynamics import kernel_ensemble
 from gnomon.estimators.classification import AbstractKernelClassifier
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.network import Kind
@@ -70,7 +70,7 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
             With ``t``, ``ridge="auto"`` means ridge 0.
 
     Learned state: the lists in ``AbstractKernelMachine`` and ``AbstractKernelRegressor``; s (d + k + 1) numbers, with s
-    the number of rows, or of centers for ``Nystrom``.
+    the number of rows, or of centers for ``NystromSolver``.
 
     Cost: n^2 kernel entries and the solver's n^3 / 3; for "auto" 9 n^3 for every network, n at most 1,500. ``predict``
     m s kernel entries; with ``return_std`` 9 s^3 more.
@@ -89,7 +89,7 @@ class NTKRegressor(_NTKOptions, AbstractKernelRegressor):
         points, root = self._support()
         (nngp, ntk), (nngp_test, ntk_test) = self.kernel_.both(points), self.kernel_.both(x, points)
         n, total, t = len(points), float(root.square().sum()), training_time(self.t)
-        networks = ensemble(
+        networks = kernel_ensemble(
             ntk * root * root[:, None],
             nngp * root * root[:, None],
             torch.zeros(n, dtype=torch.float64),

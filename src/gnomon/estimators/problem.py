@@ -22,11 +22,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import out_of_range
+from gnomon.core.errors import out_of_range_error
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.table import TableRows
 from gnomon.linalg.ridge_modes import RidgeModes, ridge_modes
-from gnomon.linalg.solve import AbstractSolver, Direct, SolverChoice, choose_solver
+from gnomon.linalg.solve import AbstractSolver, DirectSolver, SolverChoice, choose_solver
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, memory_budget
 
 MAX_SELECTION_ROWS = 1_500
@@ -50,9 +50,9 @@ class KernelRegression:
     """A kernel regression problem: kernel, rows and training time ``t``; computes the Gram matrix on first use.
 
     >>> from gnomon.models import mlp
-    >>> from gnomon.program import Law
+    >>> from gnomon.program import InitializationLaw
     >>> x = torch.eye(2, dtype=torch.float64)
-    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), InitializationLaw(1.0), "nngp")                  # x . x' / 2
     >>> KernelRegression(kernel, TableRows(x, x, torch.ones(2).double()), inf).gram
     tensor([[0.5000, 0.0000],
             [0.0000, 0.5000]], dtype=torch.float64)
@@ -118,7 +118,7 @@ class KernelRegression:
         choice = chosen_solver(solver, n)
         used, targets = choice.solver, root[:, None] * self.rows.y
         held = self._gram is not None
-        if isinstance(used, Direct) and (held or 3 * BYTES_PER_FLOAT64 * n * n <= 2 * memory_budget(used.memory)):
+        if isinstance(used, DirectSolver) and (held or 3 * BYTES_PER_FLOAT64 * n * n <= 2 * memory_budget(used.memory)):
             gram, self._gram = self.gram, None
             matrix = gram if bool((root == 1).all()) else gram.mul_(root).mul_(root[:, None])
             solution = replace(used, overwrite=True).solve(matrix, targets, ridge=ridge)  # factored in place
@@ -142,9 +142,9 @@ class WeightedKernel:
     Entries are read from ``gram``, K(X, X), if it is known, and computed otherwise.
 
     >>> from gnomon.models import mlp
-    >>> from gnomon.program import Law
+    >>> from gnomon.program import InitializationLaw
     >>> x = torch.eye(2, dtype=torch.float64)
-    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), Law(1.0), "nngp")                  # x . x' / 2
+    >>> kernel = NetworkKernel(mlp(2, width=1, depth=0), InitializationLaw(1.0), "nngp")                  # x . x' / 2
     >>> WeightedKernel(kernel, TableRows(x, x, torch.tensor([1.0, 4.0]).double()))(torch.arange(2), torch.arange(2))
     tensor([[0.5000, 0.0000],
             [0.0000, 2.0000]], dtype=torch.float64)
@@ -174,7 +174,7 @@ def training_time(t: Any) -> float:
         return inf
     if isinstance(t, bool) or not isinstance(t, int | float) or not t >= 0:
         accepted = "None, to train to the end, or a number of at least 0, learning rate times steps"
-        raise out_of_range("t", accepted, t)
+        raise out_of_range_error("t", accepted, t)
     return float(t)
 
 
@@ -184,4 +184,4 @@ def chosen_solver(solver: Any, n: int) -> SolverChoice:
         return SolverChoice(solver, f"{type(solver).__name__} for {n} points, as requested.")
     if isinstance(solver, str) and solver == "auto":
         return choose_solver(n)
-    raise out_of_range("solver", '"auto" or an object of gnomon.linalg.solve', solver)
+    raise out_of_range_error("solver", '"auto" or an object of gnomon.linalg.solve', solver)

@@ -17,7 +17,7 @@ import torch
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 from torch import Tensor, nn
 
-from gnomon.core.errors import MissingExtraError, names_call, out_of_range
+from gnomon.core.errors import MissingExtraError, add_call_to_errors, out_of_range_error
 from gnomon.estimators.network import NetworkKernel, NetworkOptions
 
 __all__ = ["NetworkGPKernel", "gpytorch_kernel"]
@@ -100,7 +100,7 @@ class NetworkGPKernel(Kernel):
         return _kernel(self.kind, self.depth, self.activation, weight_std, bias_std, inputs)
 
 
-@names_call
+@add_call_to_errors
 def gpytorch_kernel(
     kind: str = "nngp",
     *,
@@ -183,6 +183,6 @@ def _slope(matrix: Any, weight_std: float, bias_std: float, name: str) -> Tensor
 
 def _kernel(kind: str, depth: int, activation: Any, w: float, b: float, inputs: int) -> NetworkKernel:
     if kind not in KINDS:
-        raise out_of_range("kind", '"nngp" or "ntk"', kind)
+        raise out_of_range_error("kind", '"nngp" or "ntk"', kind)
     chosen: Literal["ntk", "nngp"] = "ntk" if kind == "ntk" else "nngp"
     return NetworkOptions(None, activation, float(w), float(b), chosen).kernel(inputs, depth=depth, fixed_layers=0)

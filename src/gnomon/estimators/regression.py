@@ -9,7 +9,7 @@ from jaxtyping import Float
 from sklearn.base import RegressorMixin
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.estimators.machine import AbstractKernelMachine
 from gnomon.estimators.problem import KernelRegression
 from gnomon.estimators.table import checked_rows, moments
@@ -21,7 +21,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
     Learned in addition to ``AbstractKernelMachine``: ``target_mean_`` and ``target_scale_``, (k,).
     """
 
-    @names_call
+    @add_call_to_errors
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AbstractKernelRegressor":
         """Fits the regressor to inputs (n, d) and targets (n,) or (n, k); a row of weight w counts as w copies."""
         X, y, weights = checked_rows(self, X, y, sample_weight, numeric=True)
@@ -34,7 +34,7 @@ class AbstractKernelRegressor(RegressorMixin, AbstractKernelMachine):
         self._solve(regression)
         return self
 
-    @names_call
+    @add_call_to_errors
     def predict(self, X: Any, *, return_std: bool = False) -> Any:
         """Predicts a value for each row of inputs, and with ``return_std`` also its standard deviation."""
         x = self._inputs(X)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.estimators.table import to_numpy
 from gnomon.scattering import Scattering1d, Scattering2d
@@ -58,14 +58,14 @@ class ScatteringTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.max_order = max_order
         self.padding = padding
 
-    @names_call
+    @add_call_to_errors
     def fit(self, X: Any, y: Any = None) -> "ScatteringTransformer":
         """Builds the scattering transform for rows of this length; ignores y."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64, ensure_min_features=2)
         self.scattering_ = _transform(self, X.shape[1])
         return self
 
-    @names_call
+    @add_call_to_errors
     def transform(self, X: Any) -> np.ndarray:
         """Returns the scattering coefficients of each row, flattened to one row of features."""
         check_is_fitted(self)
@@ -123,7 +123,7 @@ class ScatteringClassifier(ClassifierMixin, BaseEstimator):
         self.max_order = max_order
         self.padding = padding
 
-    @names_call
+    @add_call_to_errors
     def fit(self, X: Any, y: Any) -> "ScatteringClassifier":
         """Computes and scales the scattering coefficients of the rows, and fits the classifier to them."""
         X, y = validate_data(self, to_numpy(X, "X"), y, dtype=np.float64, ensure_min_features=2)

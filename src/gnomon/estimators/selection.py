@@ -28,7 +28,7 @@ import torch
 from sklearn.model_selection import check_cv
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, out_of_range_error
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.estimators.network import NetworkKernel
 from gnomon.estimators.problem import KernelRegression
@@ -134,7 +134,7 @@ def _held_out_score(regression: KernelRegression, folds: list[tuple[Tensor, Tens
 def _folds(by: Any, rows: TableRows, labels: np.ndarray) -> list[tuple[Tensor, Tensor]]:
     if isinstance(by, str) or by is None:
         accepted = '"leave-one-out", "evidence", a number of folds, or a splitter of scikit-learn'
-        raise out_of_range("select", accepted, by)
+        raise out_of_range_error("select", accepted, by)
     pairs = list(check_cv(by).split(rows.x.numpy(), labels))
     most = max(int(np.max(part, initial=0)) for pair in pairs for part in pair)
     if most >= len(rows):

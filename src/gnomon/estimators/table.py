@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from sklearn.utils.validation import _check_sample_weight, validate_data
 from torch import Tensor
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, out_of_range_error
 from gnomon.core.inputs.checks import as_numbers
 
 SCALINGS = ("standard", "sphere", None)
@@ -74,7 +74,7 @@ class Scaling:
         See equation (1) of the module docstring.
         """
         if kind not in SCALINGS:
-            raise out_of_range("scaling", '"standard", "sphere" or None', kind)
+            raise out_of_range_error("scaling", '"standard", "sphere" or None', kind)
         if kind is None:
             return cls(np.zeros(x.shape[1]), np.ones(x.shape[1]), None)
         mean, scale = moments(x, weights)

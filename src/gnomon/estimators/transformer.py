@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer
 from gnomon.estimators.network import NetworkOptions, candidates
 from gnomon.estimators.table import Scaling, to_numpy
@@ -82,7 +82,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.scaling = scaling
         self.random_state = random_state
 
-    @names_call
+    @add_call_to_errors
     def fit(self, X: Any, y: Any = None) -> "KernelTransformer":
         """Chooses random training rows as centers, from whose kernel matrix the features are computed; ignores y."""
         X = validate_data(self, to_numpy(X, "X"), dtype=np.float64)
@@ -99,7 +99,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.normalization_ = ((vectors * inverse) @ vectors.T).numpy()
         return self
 
-    @names_call
+    @add_call_to_errors
     def transform(self, X: Any) -> np.ndarray:
         """Returns features of each row, one for each random center; their inner products approximate the network's
         kernel.
@@ -119,9 +119,9 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check(self) -> None:
         if self.kind not in ("ntk", "nngp"):
-            raise out_of_range("kind", '"ntk" or "nngp"', self.kind)
+            raise out_of_range_error("kind", '"ntk" or "nngp"', self.kind)
         check_integer("n_components", self.n_components)
         for name, layers in (("depth", self.depth), ("fixed_layers", self.fixed_layers)):
             if layers == "auto":  # "auto" would choose the layers by the targets, which a transformer does not get.
-                raise out_of_range(name, "a whole number of at least 0", layers)
+                raise out_of_range_error(name, "a whole number of at least 0", layers)
         list(candidates(self.depth, self.fixed_layers, deepest=1))

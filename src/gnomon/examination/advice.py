@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from gnomon.checks.run.decay import weight_decay_of
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["advice_for_underfit"]
 
@@ -34,7 +34,7 @@ MOST_SENTENCES = 3
 """Sentences of the advice, at most."""
 
 
-def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
+def advice_for_underfit(model: nn.Module, run: TrainingRun, *, examples: int) -> str:
     """Returns advice for a network that fits its training examples badly, as a few sentences; the most likely remedy
     comes first.
 
@@ -51,7 +51,7 @@ def advice_for_underfit(model: nn.Module, run: Run, *, examples: int) -> str:
     return " ".join(said[:MOST_SENTENCES]) or _larger(model)
 
 
-def _length(run: Run, steps: int, examples: int) -> list[str]:
+def _length(run: TrainingRun, steps: int, examples: int) -> list[str]:
     """Returns advice about the number of training steps and the batch size, for a network that fits badly."""
     said = []
     half = int((run.steps <= steps / 2).sum()) - 1
@@ -80,7 +80,7 @@ def _layers(model: nn.Module) -> list[str]:
     return said
 
 
-def _optimizer(run: Run) -> list[str]:
+def _optimizer(run: TrainingRun) -> list[str]:
     """Returns advice about weight decay and plain gradient descent, for a network that fits badly."""
     decay, apart = weight_decay_of(getattr(run.optimizer, "optimizer", run.optimizer))
     said = [f"Lower weight_decay, now {decay:g}."] if decay >= HIGH_DECAY[apart] else []

@@ -15,7 +15,7 @@ from torch import nn
 from gnomon.core.errors import InputError
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["check_checkpointing"]
 
@@ -35,7 +35,7 @@ def check_checkpointing(module: nn.Module, x: Any) -> None:
     """
     with preserve(module, mode="train", seed=0), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        last = output_tensor(run(module, x)).grad_fn
+        last = output_tensor(run_module(module, x)).grad_fn
     cut = any(WARNING in str(warning.message) for warning in seen)
     if cut or _contains(last, NODE):
         found = "the network uses torch.utils.checkpoint with use_reentrant=True"

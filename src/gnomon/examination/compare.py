@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.machine.files import write_file
@@ -23,7 +23,7 @@ from gnomon.examination.paired import paired_p_value
 from gnomon.examination.record import SCHEMA_VERSION, Examination
 from gnomon.examination.run import Progress, examine
 from gnomon.examination.steps.margins import Decisions
-from gnomon.report.page import Status
+from gnomon.report.page import BadgeStatus
 from gnomon.report.side_by_side import differing_values, overlay_plots, side_by_side_html
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -105,14 +105,14 @@ class Comparison(Result):
         """Returns one self-contained HTML page with the results of both networks side by side."""
         names = self.left.name, self.right.name
         both = (self.left, self.right)
-        status: Status = (
+        status: BadgeStatus = (
             "problem" if any(e.problems for e in both) else "unsure" if any(e.inconclusive for e in both) else "note"
         )
         return side_by_side_html(
             self.left.page(), self.right.page(), names, verdict=self.verdict, main=MAIN, status=status
         )  # fmt: skip
 
-    @names_call
+    @add_call_to_errors
     def save(self, path: str | Path) -> Path:
         """Writes the comparison to an HTML file; creates the folder if it does not exist."""
         return write_file(path, self.html())
@@ -148,7 +148,7 @@ class Comparison(Result):
         return (1.0, " on these examples") if overlap else (0.0, "")
 
 
-@names_call
+@add_call_to_errors
 def compare(
     networks: Mapping[str, Any],
     train: Any,

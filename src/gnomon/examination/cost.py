@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -96,7 +96,7 @@ def measure_step_cost(subject: Subject, clock: Clock, seconds: float) -> StepCos
     few = subject.probe.some(FIRST_TIMED_EXAMPLES).x
     _time_pass(subject, few, clock)  # A warm-up that is not timed: the first pass also initializes torch.
     short = _time_pass(subject, few, clock)
-    n, most = count(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
+    n, most = count_examples(few), min(LAST_TIMED_EXAMPLES, len(subject.probe))
     size, fixed, each = n, 0.0, short / n
     while size < most and fixed + each * min(TIMED_EXAMPLES_FACTOR * size, most) <= seconds:  # (1)
         size = min(TIMED_EXAMPLES_FACTOR * size, most)

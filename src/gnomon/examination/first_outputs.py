@@ -10,7 +10,7 @@ from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.modules.outputs import output_rows, output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.examination.recipe import equivalent_theory_loss
 from gnomon.training.evaluate import Loss
 
@@ -26,14 +26,15 @@ def first_outputs(
     Cost: a forward pass on four examples.
 
     >>> import torch
-    >>> from gnomon.core.inputs.source import source
-    >>> rows, reading = first_outputs(nn.Linear(2, 3), source((torch.zeros(5, 2), torch.arange(5) % 3)), None, None)
+    >>> from gnomon.core.inputs.source import data_source
+    >>> data = data_source((torch.zeros(5, 2), torch.arange(5) % 3))
+    >>> rows, reading = first_outputs(nn.Linear(2, 3), data, None, None)
     >>> rows.shape, reading
     (torch.Size([4, 3]), None)
     """
     few = data.first(4)
     with preserve(module, grad=False, seed=0):
-        returned = output_tensor(run(module, few.x))
+        returned = output_tensor(run_module(module, few.x))
     rows = output_rows(returned, len(few))
     wanted = equivalent_theory_loss(loss)
     if loss is not None and not isinstance(wanted, CrossEntropy) and not isinstance(loss, AbstractLossWithAxes):
@@ -51,8 +52,8 @@ def labels_of_all_examples(data: AbstractSource) -> Tensor:
     """Returns the targets of all examples as one tensor.
 
     >>> import torch
-    >>> from gnomon.core.inputs.source import source
-    >>> labels_of_all_examples(source((torch.zeros(2, 1), torch.tensor([1, 0])))).tolist()
+    >>> from gnomon.core.inputs.source import data_source
+    >>> labels_of_all_examples(data_source((torch.zeros(2, 1), torch.tensor([1, 0])))).tolist()
     [1, 0]
     """
     y = data.labels()

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gnomon.adapter.losses import IGNORED_LABEL
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["MIN_AVOIDED_ERROR", "avoided_error", "results_are_good"]
 
@@ -32,7 +32,7 @@ def avoided_error(accuracy: float, guess: float) -> float:
     return 0.0 if guess >= 1 else (accuracy - guess) / (1 - guess)  # (1)
 
 
-def results_are_good(run: Run, labels: Tensor) -> bool:
+def results_are_good(run: TrainingRun, labels: Tensor) -> bool:
     """Checks whether the network avoids most of the errors of guessing on test examples.
 
     ``labels`` are the labels of all training examples, or of all their positions. False without test examples, and for

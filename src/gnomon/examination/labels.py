@@ -1,8 +1,8 @@
 """Recognizes floating-point labels of 0 and 1, and converts them to integer classes.
 
 >>> import torch
->>> from gnomon.core.inputs.source import source
->>> IntegerClassSource(source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
+>>> from gnomon.core.inputs.source import data_source
+>>> IntegerClassSource(data_source((torch.zeros(2, 1), torch.tensor([[0.0], [1.0]])))).labels()
 tensor([0, 1])
 """
 
@@ -14,7 +14,7 @@ from gnomon.checks.network.head import last_operation
 from gnomon.core.inputs.source import AbstractSource, Batch
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["IntegerClassSource", "are_logits_of_labels"]
 
@@ -30,8 +30,8 @@ def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
     Cost: a forward pass on two examples, and a look at all targets.
 
     >>> import torch
-    >>> from gnomon.core.inputs.source import source
-    >>> are_logits_of_labels(nn.Linear(2, 1), source((torch.zeros(4, 2), torch.tensor([0.0, 1.0, 1.0, 0.0]))))
+    >>> from gnomon.core.inputs.source import data_source
+    >>> are_logits_of_labels(nn.Linear(2, 1), data_source((torch.zeros(4, 2), torch.tensor([0.0, 1.0, 1.0, 0.0]))))
     True
     """
     y = data.labels()
@@ -41,7 +41,7 @@ def are_logits_of_labels(module: nn.Module, data: AbstractSource) -> bool:
     if not bool(((rows == 0) | (rows == 1)).all()) or len(rows[:, 0].unique()) != 2:
         return False
     with preserve(module, grad=True, seed=0):
-        f = output_tensor(run(module, data.first(2).x))
+        f = output_tensor(run_module(module, data.first(2).x))
     if f.reshape(len(f), -1).shape[1] != rows.shape[1] or last_operation(f) in BOUNDED:
         return False
     return rows.shape[1] == 1 or bool((rows.sum(1) == 1).all())

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.report.table import PageTable
 
@@ -53,7 +53,7 @@ def time_layers(module: nn.Module, x: Inputs) -> tuple[dict[str, float], dict[st
     try:
         with preserve(module, grad=False, seed=0):
             for _ in range(TIMED_PASSES):
-                run(module, x)
+                run_module(module, x)
     finally:
         for hook in hooks:
             hook.remove()
@@ -64,10 +64,10 @@ def layer_table(module: nn.Module, x: Inputs, layers: Sequence[LayerSignal]) -> 
     """Builds a table with one row per layer in the order in which they run; empty if nothing was measured.
 
     >>> import torch
-    >>> from gnomon.checks import signal
+    >>> from gnomon.checks import signal_propagation
     >>> net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     >>> x = torch.ones(8, 3)
-    >>> [row[:3] for row in layer_table(net, x, signal(net, x).layers)[0].rows]
+    >>> [row[:3] for row in layer_table(net, x, signal_propagation(net, x).layers)[0].rows]
     [('0 Linear', '4', 16), ('1 ReLU', '4', 0), ('2 Linear', '2', 10)]
     """
     seconds, shapes = time_layers(module, x)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 
 __all__ = ["check_class_names", "check_probabilities", "column_names"]
 
@@ -17,7 +17,7 @@ def column_names(names: Sequence[str], x: Inputs) -> tuple[str, ...]:
     >>> column_names(["a", "b"], torch.zeros(3, 2))
     ('a', 'b')
     """
-    count = sum(t[0].numel() for t in tensors(x))
+    count = sum(t[0].numel() for t in input_tensors(x))
     if names and (isinstance(names, str) or len(names) != count):
         given = f"the text {names!r}" if isinstance(names, str) else f"{len(names)} names"
         what = f"columns is {given}, and an example has {count} numbers"

@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.adapter.complex_parameters import real_parameters
+from gnomon.adapter.complex_parameters import with_real_parameters
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.modules.wrappers import inner_module
 
@@ -33,8 +33,8 @@ def build_module(network: Any, seed: int) -> nn.Module:
     Linear(in_features=2, out_features=1, bias=True)
     """
     if isinstance(network, nn.Module):
-        made = real_parameters(inner_module(network))
-        check_readable(made)
+        made = with_real_parameters(inner_module(network))
+        check_module_is_callable(made)
         return made
     if not callable(network):
         what = f"the network is a {type(network).__name__}"
@@ -53,8 +53,8 @@ def build_module(network: Any, seed: int) -> nn.Module:
     if not isinstance(built, nn.Module):
         what = f"the factory returned a {type(built).__name__}"
         raise InputError(what, accepted="a torch.nn.Module", fix="Return the module")
-    made = real_parameters(inner_module(built))
-    check_readable(made)
+    made = with_real_parameters(inner_module(built))
+    check_module_is_callable(made)
     return made
 
 

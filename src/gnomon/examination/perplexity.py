@@ -7,7 +7,7 @@ from math import exp, log
 
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.core.results import Value
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["perplexity_values", "sentence_of_perplexity", "verdict_with_perplexity"]
 
@@ -15,7 +15,7 @@ LARGEST_LOSS = 700.0
 """The exponential of larger losses overflows."""
 
 
-def verdict_with_perplexity(run: Run, reading: OutputMeaning | None) -> str:
+def verdict_with_perplexity(run: TrainingRun, reading: OutputMeaning | None) -> str:
     """Returns the verdict of a run; for language models also perplexity and bits per token.
 
     >>> import torch
@@ -42,7 +42,7 @@ def sentence_of_perplexity(train: float, test: float | None) -> str:
     return f" The perplexity is {' and '.join(parts)}."
 
 
-def perplexity_values(run: Run, reading: OutputMeaning | None) -> tuple[Value, ...]:
+def perplexity_values(run: TrainingRun, reading: OutputMeaning | None) -> tuple[Value, ...]:
     """Returns perplexity and bits per token of a language model as values of the report; none for other models.
 
     >>> import torch
@@ -67,7 +67,7 @@ def _perplexity(loss: float) -> float:
     return exp(min(loss, LARGEST_LOSS))  # (1)
 
 
-def _token_losses(run: Run, reading: OutputMeaning | None) -> tuple[float, float | None] | None:
+def _token_losses(run: TrainingRun, reading: OutputMeaning | None) -> tuple[float, float | None] | None:
     """Returns the last losses on training and test tokens; None for other models, and if training diverged."""
     if reading is None or reading.task != "language model" or run.diverges:
         return None

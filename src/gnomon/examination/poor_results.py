@@ -8,7 +8,7 @@ from gnomon.core.results import Value
 from gnomon.examination.fixes.repairs import is_poor_run
 from gnomon.examination.subject import Subject
 from gnomon.examination.why_not_fitted import is_poor
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["has_poor_scores", "is_poor_score"]
 
@@ -25,7 +25,7 @@ def is_poor_score(values: tuple[Value, ...]) -> bool:
     return bool(own) and is_poor(own[0], known.get("guess-accuracy", 0.0))
 
 
-def has_poor_scores(subject: Subject, run: Run, values: tuple[Value, ...], seed: int) -> bool:
+def has_poor_scores(subject: Subject, run: TrainingRun, values: tuple[Value, ...], seed: int) -> bool:
     """Returns whether the network makes many errors; at positions and for a user's own loss, compared with a guess.
 
     Cost: without known scores one pass over the held-out examples.

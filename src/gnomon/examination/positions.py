@@ -19,7 +19,7 @@ from gnomon.examination.score_intervals import perplexity_interval, share_interv
 from gnomon.examination.subject import Subject
 from gnomon.report.table import PageTable
 
-__all__ = ["PositionDecisions", "decide_at_positions", "decisions_at_positions"]
+__all__ = ["PredictionsAtPositions", "predictions_at_positions", "decisions_at_positions"]
 
 MAX_CONFUSED_CLASSES = 40
 """Maximum number of classes for a confusion matrix; a vocabulary has more."""
@@ -28,11 +28,11 @@ MAX_SHARE_WITH_CONTEXT = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PositionDecisions(Record):
+class PredictionsAtPositions(Record):
     """Labels, predicted classes and cross-entropies at each position of each example, such as tokens or pixels.
 
     >>> one = torch.ones(1, 2)
-    >>> PositionDecisions(one.long(), one.long(), 3 * one, one.bool()).error()
+    >>> PredictionsAtPositions(one.long(), one.long(), 3 * one, one.bool()).error()
     tensor([3.])
     """
 
@@ -123,14 +123,14 @@ def _effect_of_context(perplexity: Sequence[float]) -> str:
     return "The perplexity does not fall along the sequence: a longer context does not help this network."
 
 
-def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PositionDecisions:
+def predictions_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> PredictionsAtPositions:
     """Computes the predicted class and the cross-entropy at each position, from the network's outputs and the targets.
 
     Cost: one pass over the outputs.
 
     >>> import torch
     >>> loss = PositionCrossEntropy(classes=4, positions=2)
-    >>> found = decide_at_positions(loss, torch.zeros(3, 8), torch.zeros(3, 2).long())
+    >>> found = predictions_at_positions(loss, torch.zeros(3, 8), torch.zeros(3, 2).long())
     >>> [round(value, 6) for value in found.perplexity()]
     [4.0, 4.0]
     """
@@ -138,10 +138,10 @@ def decide_at_positions(loss: PositionCrossEntropy, f: Tensor, y: Tensor) -> Pos
     each = F.cross_entropy(
         logits.double().flatten(0, 1), labels.flatten(), ignore_index=loss.ignored, reduction="none"
     ).reshape(labels.shape)
-    return PositionDecisions(labels, logits.argmax(2), each, labels != loss.ignored)
+    return PredictionsAtPositions(labels, logits.argmax(2), each, labels != loss.ignored)
 
 
-def decisions_at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PositionDecisions | None:
+def decisions_at_positions(subject: Subject, model: nn.Module, n: int, seed: int) -> PredictionsAtPositions | None:
     """Returns the predictions at each position of held-out examples; None for tasks with one label per example.
 
     >>> from gnomon.examination.subject import build_subject
@@ -154,4 +154,4 @@ def decisions_at_positions(subject: Subject, model: nn.Module, n: int, seed: int
     if reading is None or not isinstance(reading.loss, PositionCrossEntropy) or reading.loss.shared:
         return None
     some = subject.examples(data.probe(n, seed=seed))
-    return decide_at_positions(reading.loss, subject.outputs(some.x, model), some.y)
+    return predictions_at_positions(reading.loss, subject.outputs(some.x, model), some.y)

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import GnomonError, InputError, names_call
+from gnomon.core.errors import GnomonError, InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
@@ -130,7 +130,7 @@ class Ranking(Result):
         return {"schema": SCHEMA_VERSION} | Result.to_dict(self)
 
 
-@names_call
+@add_call_to_errors
 def rank(
     networks: Mapping[str, nn.Module | Callable[[], nn.Module]],
     train: Any,

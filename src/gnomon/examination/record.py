@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import Finding, Level, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.examination.certainty import certainty_text
 from gnomon.examination.explanations import EXPLANATIONS
-from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes
 from gnomon.examination.policy import WhyInconclusive, why_inconclusive
 from gnomon.examination.step import StepProducts
 from gnomon.examination.summary import (
     count_with_noun,
     headline_numbers,
     round_up_seconds,
-    short_of_time,
+    sections_without_enough_time,
     summary_facts,
     verdict_sentence,
     what_is_not_covered,
@@ -60,16 +60,16 @@ PICTURES = ("theory-and-measurement", "loss", "signal-forward", "kernel-modes")
 class Examination(Result):
     """Result of an examination: sections with their findings, and versions, seed and data for reproduction.
 
-    ``products`` are the objects behind the numbers by their type (``result.products[Run]`` has the trained model), for
-    those who want to go on from there. ``partial`` says that the examination was stopped before its end. ``proofs`` are
-    the sentences of proven fixes by the kind of finding, for an examination that was loaded from a file.
+    ``products`` are the objects behind the numbers by their type (``result.products[TrainingRun]`` has the trained
+    model), for those who want to go on from there. ``partial`` says that the examination was stopped before its end.
+    ``proofs`` are the sentences of proven fixes by the kind of finding, for an examination that was loaded from a file.
     """
 
     name: str
     sections: tuple[Section, ...]
     manifest: Mapping[str, Any]
     partial: bool = False
-    products: StepProducts = field(default_factory=StepProducts, repr=False, metadata=HIDDEN)
+    products: StepProducts = field(default_factory=StepProducts, repr=False, metadata=HIDDEN_IN_JSON)
     budget: float | None = field(default=None, repr=False)
     proofs: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -86,7 +86,7 @@ class Examination(Result):
     @property
     def fixes(self) -> tuple[TriedFix, ...]:
         """Returns the fixes that were tested on a copy and helped, with the gain and a code diff."""
-        found = self.products.get(Fixes)
+        found = self.products.get(TriedFixes)
         return () if found is None else found.proven_fixes
 
     def fix_of(self, finding: Finding) -> TriedFix | None:
@@ -103,12 +103,12 @@ class Examination(Result):
         """
         if self.problems:
             return False
-        return None if self.inconclusive is not None or short_of_time(self.sections) else True
+        return None if self.inconclusive is not None or sections_without_enough_time(self.sections) else True
 
     @property
     def sufficient_budget(self) -> float | None:
         """Estimates how many seconds would be enough to judge the network; None if the time budget was large enough."""
-        short = short_of_time(self.sections)
+        short = sections_without_enough_time(self.sections)
         if self.healthy is not None or self.budget is None or not short:
             return None
         return round_up_seconds(self.budget * max(section.time_factor for section in short))
@@ -237,7 +237,7 @@ class Examination(Result):
         least = min(levels, default=None)
         return tuple(f for f in self.findings if f.kind in kinds or (least is not None and f.level >= least))
 
-    @names_call
+    @add_call_to_errors
     def save(self, path: str | Path, *, site: str = "") -> Path:
         """Writes the report to an HTML file, or to a JSON file if the name ends in ".json".
 
@@ -249,7 +249,7 @@ class Examination(Result):
         return write_file(path, page_html(self.page(site=site)))
 
     @classmethod
-    @names_call
+    @add_call_to_errors
     def load(cls, path: str | Path) -> "Examination":
         """Loads an examination from a JSON file written by `save` or ``gnomon examine --json``.
 

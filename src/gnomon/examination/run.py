@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from gnomon.adapter.reading import TaskName
-from gnomon.adapter.view import Output
-from gnomon.core.errors import GnomonError, names_call
+from gnomon.adapter.view import OutputSelection
+from gnomon.core.errors import GnomonError, add_call_to_errors
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.inputs.images import AdaptedInputWarning
@@ -24,8 +24,8 @@ from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Finding
 from gnomon.examination.cost import choose_threads, with_one_thread
 from gnomon.examination.fixes.table import fixes_for
-from gnomon.examination.fixes.tried import Fixes, advice_after_trials
-from gnomon.examination.manifest import manifest
+from gnomon.examination.fixes.tried import TriedFixes, advice_after_trials
+from gnomon.examination.manifest import report_manifest
 from gnomon.examination.policy import ExaminationFacts, findings_to_report, sections_to_report
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.record import Examination
@@ -42,9 +42,9 @@ from gnomon.examination.step import (
 from gnomon.examination.steps import STEPS
 from gnomon.examination.subject import Subject, build_subject
 from gnomon.examination.trainers import training_setup
-from gnomon.program import read
-from gnomon.report import Content, Section
-from gnomon.report.page import State
+from gnomon.program import read_program
+from gnomon.report import PageContent, Section
+from gnomon.report.page import SectionState
 from gnomon.tangent.checks import DependentExamplesError
 from gnomon.training import Schedule
 from gnomon.training.evaluate import Loss
@@ -63,7 +63,7 @@ StepEnded = Callable[[Section, int, int], None]
 """
 
 
-@names_call("examine(module, train)")
+@add_call_to_errors("examine(module, train)")
 def examine(
     module: Any,
     train: Any = None,
@@ -76,7 +76,7 @@ def examine(
     schedule: Schedule | None = None,
     loss: Loss | None = None,
     task: TaskName | None = None,
-    output: Output | None = None,
+    output: OutputSelection | None = None,
     augment: Callable[[Inputs], Inputs] | None = None,
     fit: bool | None = None,
     budget: float = 60.0,
@@ -142,7 +142,7 @@ def examine(
             STEPS if examination_steps is None else examination_steps, network, end=start + budget, seed=seed,
             progress=progress, step_ended=step_ended, clock=clock, fit=setup.fit if fit is None else fit,
         )  # fmt: skip
-        made = manifest(network, seed, budget, command, clock() - start)
+        made = report_manifest(network, seed, budget, command, clock() - start)
     return Examination(network.name, sections, made | _wall_time(called), partial, products, budget)
 
 
@@ -172,7 +172,7 @@ def _prepare() -> None:
     about two seconds.
     """
     with random_state(0):
-        read(nn.Linear(1, 1), torch.zeros(2, 1, dtype=torch.float64))
+        read_program(nn.Linear(1, 1), torch.zeros(2, 1, dtype=torch.float64))
     binomial_interval(1, 2)
 
 
@@ -217,7 +217,7 @@ def run_steps(
             products = products if result.product is None else products.plus(step.gives, result.product)
             known |= {name: known.get(name, False) or result.facts.get(name, False) for name in step.states}
         except StepSkipped as reason:
-            state: State = "late" if isinstance(reason, OutOfTime) else "skipped"
+            state: SectionState = "late" if isinstance(reason, OutOfTime) else "skipped"
             factor = reason.time_factor if isinstance(reason, OutOfTime) else 1.0
             sections.append(_section(step, state, str(reason), clock() - began, time_factor=factor))
         except KeyboardInterrupt:
@@ -228,7 +228,7 @@ def run_steps(
     if report is not None and sections:
         report(sections[-1], len(steps), len(steps))
     decided = sections_to_report(sections, ExaminationFacts(**known, training_wanted=fit))
-    return _with_tried_fixes(decided, products.get(Fixes)), products, partial
+    return _with_tried_fixes(decided, products.get(TriedFixes)), products, partial
 
 
 def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> Section:
@@ -282,13 +282,13 @@ def _run(
         return step.run(network, products.only((*step.needs, *step.uses)), context)
 
 
-def _with_source_lines(content: Content, network: Subject) -> Content:
+def _with_source_lines(content: PageContent, network: Subject) -> PageContent:
     """Adds the line of the user's code to each finding about a layer."""
     located = tuple(replace(finding, source=network.source_of(finding)) for finding in content.findings)
     return replace(content, findings=located) if located else content
 
 
-def _with_tried_fixes(sections: tuple[Section, ...], fixes: Fixes | None) -> tuple[Section, ...]:
+def _with_tried_fixes(sections: tuple[Section, ...], fixes: TriedFixes | None) -> tuple[Section, ...]:
     """Adds to the text of each finding which fixes were tested and whether they helped."""
     if fixes is None:
         return sections
@@ -309,9 +309,15 @@ def _sentence(error: Exception) -> str:
 
 
 def _section(
-    step: AbstractStep, state: State, said: Content | str, seconds: float, whole: str = "", *, time_factor: float = 1.0
+    step: AbstractStep,
+    state: SectionState,
+    said: PageContent | str,
+    seconds: float,
+    whole: str = "",
+    *,
+    time_factor: float = 1.0,
 ) -> Section:
-    content = Content(said) if isinstance(said, str) else said
+    content = PageContent(said) if isinstance(said, str) else said
     return Section(
         step.key, step.title, step.question, content, state, seconds, whole, essential=step.essential,
         rests_on=step.rests_on, if_unsure=step.if_unsure, time_factor=time_factor,

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.inputs.arguments import take
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.rewrite import SIGMOID, TANH, count_calls
@@ -47,7 +47,7 @@ def find_signal_cause(finding: Finding, module: nn.Module, x: Any) -> Finding:
         if bias is not None and bias < -LARGE_BIAS:
             return replace(finding, row=network.DEAD_BY_BIAS, values={**finding.values, "bias": bias})
     if finding.row in VANISHING:
-        few = take(x, slice(0, PROBE_EXAMPLES))
+        few = take_examples(x, slice(0, PROBE_EXAMPLES))
         for functions, name in ((SIGMOID, "sigmoid"), (TANH, "tanh")):
             calls = count_calls(module, few, functions)
             small = name == "tanh" and (finding.values.get("gain") or 1.0) < USUAL_TANH_VARIANCE

@@ -7,12 +7,12 @@ steps by these declarations, and passes to each the products it has declared and
 ...     key, title, question, share = "count", "Count", "How many examples?", 0.1
 ...     gives = int
 ...     def run(self, subject, products, context):
-...         return StepResult(Content("60 examples."), 60)
+...         return StepResult(PageContent("60 examples."), 60)
 >>> class Double(AbstractStep):
 ...     key, title, question, share = "double", "Double", "How many twice?", 0.1
 ...     needs, gives = (int,), float
 ...     def run(self, subject, products, context):
-...         return StepResult(Content(f"{2 * products[int]}."), 2.0 * products[int])
+...         return StepResult(PageContent(f"{2 * products[int]}."), 2.0 * products[int])
 >>> [step.key for step in order_steps([Double(), Count()])]
 ['count', 'double']
 """
@@ -29,8 +29,8 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import Subject
-from gnomon.report import Content
-from gnomon.report.page import State
+from gnomon.report import PageContent
+from gnomon.report.page import SectionState
 
 __all__ = [
     "SKIPPED_AFTER_DIVERGENCE", "NOT_TRAINED_LONG_ENOUGH", "TRAINING_NOT_FINISHED",
@@ -129,9 +129,9 @@ class StepResult(Record):
     times the budget would be enough for a sure answer.
     """
 
-    content: Content
+    content: PageContent
     product: Any = None
-    state: State = "answered"
+    state: SectionState = "answered"
     facts: Mapping[str, bool] = field(default_factory=dict)
     time_factor: float = 1.0
 

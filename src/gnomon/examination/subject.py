@@ -16,20 +16,20 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gnomon.adapter.adapt import adapt
+from gnomon.adapter.adapt import adapt_model_and_data
 from gnomon.adapter.example_axis import LossOfReturned
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.adapter.reading import OutputMeaning, TaskName
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.adapter.view import Output, select_output
+from gnomon.adapter.view import OutputSelection, select_output
 from gnomon.checks.network.applied import is_minimal_at_targets
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.images import adapt_images
-from gnomon.core.inputs.source import AbstractSource, Batch, source
+from gnomon.core.inputs.source import AbstractSource, Batch, data_source
 from gnomon.core.losses import AbstractLoss, Squared
-from gnomon.core.modules.outputs import output_rows, outputs
+from gnomon.core.modules.outputs import output_rows, outputs_in_eval_mode
 from gnomon.core.modules.source_lines import find_source_line
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
@@ -90,7 +90,7 @@ class Subject(Record):
 
     def outputs(self, x: Inputs, module: nn.Module | None = None) -> Float[Tensor, "n k"]:
         """Runs the network on inputs in eval mode without gradients; returns the outputs."""
-        return outputs(self.module if module is None else module, x)
+        return outputs_in_eval_mode(self.module if module is None else module, x)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
         """Returns the mean loss of a module's outputs, by the user's loss or the default loss of the task."""
@@ -158,7 +158,7 @@ def build_subject(
     class_names: Sequence[str] = (),
     vocabulary: Sequence[str] = (),
     reading: TaskName | None = None,
-    output: Output | None = None,
+    output: OutputSelection | None = None,
 ) -> Subject:
     """Validates the user's network, data and options, and joins them to one object; errors name the call and a fix.
 
@@ -173,7 +173,9 @@ def build_subject(
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     module = select_output(build_module(network, seed), output)
     made = plan(module, train, optimizer=optimizer)
-    adapted = adapt(module, train, test, reading=reading, own_loss=made.loss is not None or output is not None)
+    adapted = adapt_model_and_data(
+        module, train, test, reading=reading, own_loss=made.loss is not None or output is not None
+    )
     if adapted.train is not train or adapted.module is not module:
         module, train, test = adapted.module, adapted.train, adapted.test
         made = plan(module, train, optimizer=optimizer)
@@ -183,7 +185,7 @@ def build_subject(
     made = replace(made, loss=made.loss or found, batch=made.batch or adapted.batch)
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
-    changes = adapt_images(source(train).first(2).x, module)[1]
+    changes = adapt_images(data_source(train).first(2).x, module)[1]
     check_checkpointing(module, examples.first(2).x)
     first, meaning = first_outputs(module, examples, made.loss, reading)
     if others is not None:
@@ -231,7 +233,7 @@ def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> Outp
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
     """Converts data to a data source with targets that the module accepts; raises an error if this is impossible."""
-    examples = source(data, module=module)
+    examples = data_source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
         fix = f"Pass {which}=(inputs, targets), or batches that are pairs or dicts with 'labels'"
@@ -242,9 +244,9 @@ def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
 def _check_test(module: nn.Module, train: AbstractSource, test: AbstractSource) -> None:
     """Raises an error if the module does not accept the test examples; sequences may have another length."""
     x = test.first(2).x
-    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (train.first(2).x, x)]
+    shapes = [[tuple(t.shape[1:]) for t in input_tensors(part)] for part in (train.first(2).x, x)]
     try:
-        outputs(module, x)
+        outputs_in_eval_mode(module, x)
     except InputError:
         if shapes[0] == shapes[1]:
             raise

@@ -19,7 +19,7 @@ __all__ = [
     "verdict_sentence",
     "headline_numbers",
     "round_up_seconds",
-    "short_of_time",
+    "sections_without_enough_time",
     "what_is_not_covered",
 ]
 
@@ -29,8 +29,8 @@ def verdict_sentence(sections: Sequence[Section], *, partial: bool) -> str:
 
     >>> from gnomon.core.results import Finding
     >>> from gnomon.findings.network import FROZEN
-    >>> from gnomon.report import Content
-    >>> verdict_sentence((Section("a", "A", "?", Content("No.", (Finding(FROZEN),))),), partial=False)
+    >>> from gnomon.report import PageContent
+    >>> verdict_sentence((Section("a", "A", "?", PageContent("No.", (Finding(FROZEN),))),), partial=False)
     '1 problem found. Fix it before relying on the results of training.'
     """
     levels = [finding.level for section in sections for finding in section.findings]
@@ -64,10 +64,10 @@ def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
     return told + ([f"{count_with_noun(len(failed), 'measurement')} failed ({', '.join(failed)})"] if failed else [])
 
 
-def short_of_time(sections: Sequence[Section]) -> list[Section]:
+def sections_without_enough_time(sections: Sequence[Section]) -> list[Section]:
     """Returns the report sections that lacked time and without which the network cannot be judged.
 
-    >>> short_of_time(())
+    >>> sections_without_enough_time(())
     []
     """
     late = [section for section in sections if section.state == "late" and (section.essential or section.if_unsure)]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gnomon.adapter.reading import OutputMeaning
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors, take_examples
 from gnomon.core.inputs.source import AbstractSource, Batch
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Logistic, Squared
@@ -40,7 +40,7 @@ class Examples(Record):
         if n >= len(self):
             return self
         chosen = stratified_sample(len(self), self.y, n).to(self.y.device)
-        return Examples(take(self.x, chosen), self.y[chosen])
+        return Examples(take_examples(self.x, chosen), self.y[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Task(Record):
     def examples(self, batch: Batch) -> Examples:
         """Returns inputs and targets of a batch, with targets in standard form on the device of the inputs."""
         assert batch.y is not None  # never fails: an examination always has targets
-        y = batch.y.to(next(tensors(batch.x)).device)
+        y = batch.y.to(next(input_tensors(batch.x)).device)
         return Examples(batch.x, y.long() if self.classes else y.reshape(len(y), -1))
 
     def loss_targets(self, y: Tensor) -> Tensor:
@@ -81,8 +81,8 @@ def task_of_targets(train: AbstractSource, test: AbstractSource | None, outputs:
 
     ``outputs`` is the number of outputs, ``loss`` the loss that the user passed.
 
-    >>> from gnomon.core.inputs.source import source
-    >>> task_of_targets(source((torch.zeros(4, 2), torch.arange(4) % 2)), None, 3, None).classes
+    >>> from gnomon.core.inputs.source import data_source
+    >>> task_of_targets(data_source((torch.zeros(4, 2), torch.arange(4) % 2)), None, 3, None).classes
     3
     """
     y = labels_of_all_examples(train)

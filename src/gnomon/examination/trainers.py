@@ -22,12 +22,12 @@ from torch.nn import functional as F
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from gnomon.adapter.model_loss import find_loss, model_loss, with_model_loss
+from gnomon.adapter.model_loss import find_loss_in_output, loss_from_model_output, with_model_loss
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results.record import Record
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.subject import build_subject
@@ -247,7 +247,7 @@ def _with_loss(setup: TrainingSetup, step: Step) -> TrainingSetup:
             return replace(setup, loss=loss)
     view = with_model_loss(StepView(setup.module, step))
     pairs = [None if data is None else _join(data) for data in (setup.train, setup.test)]
-    return replace(setup, module=view, train=pairs[0], test=pairs[1], loss=model_loss)
+    return replace(setup, module=view, train=pairs[0], test=pairs[1], loss=loss_from_model_output)
 
 
 def _perturb(module: nn.Module, seed: int) -> nn.Module:
@@ -267,12 +267,12 @@ def _usual_loss(module: nn.Module, batch: Any, loss: Loss | None) -> float:
     network = build_subject(module, [batch], None, seed=0, plan=partial(build_recipe, loss=loss))
     examples = network.examples(network.train.whole())
     with preserve(network.module, grad=False, seed=0):
-        return float(network.loss_of(run(network.module, examples.x), examples.y))
+        return float(network.loss_of(run_module(network.module, examples.x), examples.y))
 
 
 def _step_loss(step: Step, module: nn.Module, batch: Any) -> Tensor:
     returned = step(module, batch)
-    loss = find_loss(returned)
+    loss = find_loss_in_output(returned)
     if loss is None:
         what = f"the training step returned a {type(returned).__name__} without a loss"
         raise InputError(what, accepted="a loss, or a dict with the key 'loss'", fix="Return the loss of the batch")

@@ -6,13 +6,13 @@ from gnomon.core.results import Axis, Line, Plot, Reference, Scatter
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination.step import StepProducts
 from gnomon.landscape.sharpness import Sharpness
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 from gnomon.training.torch_optimizers import as_gradient_descent
 
 __all__ = ["loss_plot", "plot_tracked", "predicted_rate"]
 
 
-def predicted_rate(run: Run, products: StepProducts) -> float | None:
+def predicted_rate(run: TrainingRun, products: StepProducts) -> float | None:
     """Returns the learning rate for which theory predicts the training loss; None if unknown.
 
     >>> import torch
@@ -27,7 +27,7 @@ def predicted_rate(run: Run, products: StepProducts) -> float | None:
     return lr if lr is not None and isfinite(lr) and lr > 0 else None
 
 
-def loss_plot(run: Run, products: StepProducts) -> Plot:
+def loss_plot(run: TrainingRun, products: StepProducts) -> Plot:
     """Plots measured and predicted losses over the training steps, from the start.
 
     >>> import torch
@@ -62,7 +62,7 @@ def loss_plot(run: Run, products: StepProducts) -> Plot:
     return Plot(title, tuple(marks), Axis("step", other_unit=time), Axis(run.loss_name, log=True), words, id="loss")
 
 
-def plot_tracked(run: Run) -> list[Plot]:
+def plot_tracked(run: TrainingRun) -> list[Plot]:
     """Plots how kernel and curvature change during training, if they were measured more than twice.
 
     >>> import torch

@@ -22,13 +22,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from gnomon.adapter.reading import TaskName
-from gnomon.adapter.view import Output
-from gnomon.core.errors import GnomonError, MissingExtraError, names_call, out_of_range
+from gnomon.adapter.view import OutputSelection
+from gnomon.core.errors import GnomonError, MissingExtraError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.examination.cost import with_one_thread
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.subject import build_subject
@@ -44,7 +44,7 @@ DEFAULT_OVERHEAD = 0.05
 """Share of the time that measuring may take if the user does not say."""
 
 
-@names_call
+@add_call_to_errors
 def watch(
     module: nn.Module,
     data: Any,
@@ -54,7 +54,7 @@ def watch(
     overhead: float | None = None,
     loss: Loss | None = None,
     task: TaskName | None = None,
-    output: Output | None = None,
+    output: OutputSelection | None = None,
     log: Any = None,
     clock: Clock = perf_counter,
 ) -> "Watch":
@@ -63,12 +63,11 @@ def watch(
 
         drift = |Theta_t - Theta_0| / |Theta_0|                                                              (1)
 
-        By default every 50th step is measured, within 5 % of the running time. With ``every=10`` exactly the steps 0,
-        10, 20,
-    ... are measured; ``w.rows`` and ``w.verdict`` report the cost. ``overhead=0.02`` skips measurements that would take
-    more than 2 % of the training time: half of that for the kernel and half for the sharpness, which is measured later
-    and less often. The first kernel is always measured because all others are compared with it. Measurements use one
-    thread: on a shared machine, several threads that wait for each other can take ten times as long.
+    By default every 50th step is measured, within 5 % of the running time. With ``every=10`` exactly the steps 0, 10,
+    20, ... are measured; ``w.rows`` and ``w.verdict`` report the cost. ``overhead=0.02`` skips measurements that would
+    take more than 2 % of the training time: half of that for the kernel and half for the sharpness, which is measured
+    later and less often. The first kernel is always measured because all others are compared with it. Measurements
+    use one thread: on a shared machine, several threads that wait for each other can take ten times as long.
 
     ``probe`` is data in any form that `gnomon.examine` accepts: (inputs, targets), one batch as a dict with "labels", a
     ``DataLoader``, ...; ``examples`` of them are drawn, stratified by class. ``loss`` is the loss of your training
@@ -95,7 +94,7 @@ def watch(
         every, overhead = DEFAULT_INTERVAL, DEFAULT_OVERHEAD if overhead is None else overhead
     every, examples = check_integer("every", every), check_integer("examples", examples, least=2)
     if overhead is not None and not 0 < check_number("overhead", overhead) <= 1:
-        raise out_of_range("overhead", "a share of the time, above 0 and at most 1", overhead)
+        raise out_of_range_error("overhead", "a share of the time, above 0 and at most 1", overhead)
     with with_one_thread():
         plan = partial(build_recipe, loss=loss)
         network = build_subject(module, data, None, seed=0, probe=examples, plan=plan, reading=task, output=output)
@@ -112,9 +111,9 @@ class Watch(Result):
     measurements that were skipped because of the limit. A row without ``sharpness`` had no time for it.
     """
 
-    tracker: ModelTracker = field(repr=False, metadata=HIDDEN)
+    tracker: ModelTracker = field(repr=False, metadata=HIDDEN_IN_JSON)
     every: int
-    log: Log | None = field(repr=False, metadata=HIDDEN)
+    log: Log | None = field(repr=False, metadata=HIDDEN_IN_JSON)
     rows: list[dict[str, float]] = field(default_factory=list)
     missing: list[tuple[int, str, str]] = field(default_factory=list)
     count: int = 0

@@ -8,12 +8,12 @@ from gnomon.checks.network.linear_network import linear_network_findings
 from gnomon.checks.network.places import early_pooling_findings, padding_findings, token_order_findings
 from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.without_biases import missing_bias_findings
-from gnomon.checks.run.schedule import planned_rates, schedule_findings
+from gnomon.checks.run.schedule import planned_learning_rates, schedule_findings
 from gnomon.core.results import Finding
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR, avoided_error
 from gnomon.examination.subject import Subject
 from gnomon.findings import design
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["design_findings", "is_poor"]
 
@@ -32,7 +32,7 @@ def is_poor(score: float, guess: float) -> bool:
     return avoided_error(score, guess) < MIN_AVOIDED_ERROR
 
 
-def design_findings(subject: Subject, run: Run, *, fits: bool, poor: bool) -> tuple[Finding, ...]:
+def design_findings(subject: Subject, run: TrainingRun, *, fits: bool, poor: bool) -> tuple[Finding, ...]:
     """Reports design problems of a trained network that fits worse than a simple model.
 
     ``fits`` says that it reached what a simple model reaches, ``poor`` that it makes many errors. Sequences are hard
@@ -73,9 +73,9 @@ def _frozen_layer_findings(subject: Subject) -> tuple[Finding, ...]:
     return (Finding(design.FROZEN_AND_POOR, owners[0], values, (), 0.0),)
 
 
-def _schedule_findings(subject: Subject, run: Run) -> tuple[Finding, ...]:
+def _schedule_findings(subject: Subject, run: TrainingRun) -> tuple[Finding, ...]:
     recipe = subject.recipe
     epochs = recipe.epochs or round(run.epochs)
     if recipe.schedule is None or epochs < 1:
         return ()
-    return schedule_findings(planned_rates(recipe.schedule, run.optimizer.lr, epochs), base=run.optimizer.lr)
+    return schedule_findings(planned_learning_rates(recipe.schedule, run.optimizer.lr, epochs), base=run.optimizer.lr)

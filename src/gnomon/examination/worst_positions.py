@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.inputs.arguments import Inputs, map_tensors, take
-from gnomon.examination.positions import PositionDecisions, decide_at_positions
+from gnomon.core.inputs.arguments import Inputs, map_tensors, take_examples
+from gnomon.examination.positions import PredictionsAtPositions, predictions_at_positions
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
@@ -35,7 +35,7 @@ def show_worst_positions(
     >>> round(float(error[0]), 3)  # log 4
     1.386
     """
-    decided = decide_at_positions(loss, f, examples.y)
+    decided = predictions_at_positions(loss, f, examples.y)
     error = decided.error()
     worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.tolist()
     shown = tuple(_show(subject, examples, decided, i, int(numbers[i])) for i in worst)
@@ -49,8 +49,8 @@ def show_worst_positions(
     return error, shown, answer
 
 
-def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: int, number: int) -> ShownExample:
-    x = map_tensors(lambda t: t[0], take(examples.x, torch.tensor([i])))
+def _show(subject: Subject, examples: Examples, decided: PredictionsAtPositions, i: int, number: int) -> ShownExample:
+    x = map_tensors(lambda t: t[0], take_examples(examples.x, torch.tensor([i])))
     counted = decided.counted[i]
     right = float((decided.answers[i] == decided.labels[i])[counted].double().mean()) if bool(counted.any()) else 1.0
     loss = float(decided.error()[i])
@@ -68,7 +68,7 @@ def _show(subject: Subject, examples: Examples, decided: PositionDecisions, i: i
     return show_example(x, number, label="", answer="", note=note, vocabulary=subject.vocabulary)
 
 
-def _mistakes(subject: Subject, x: Inputs, decided: PositionDecisions, i: int) -> str:
+def _mistakes(subject: Subject, x: Inputs, decided: PredictionsAtPositions, i: int) -> str:
     """Describes the wrong answers with the largest loss: the tokens before them, the right answer, the answer given."""
     wrong = ((decided.answers[i] != decided.labels[i]) & decided.counted[i]).nonzero().flatten()
     if not len(wrong):

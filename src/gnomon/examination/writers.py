@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
-from gnomon.core.errors import out_of_range
+from gnomon.core.errors import out_of_range_error
 from gnomon.core.machine.files import append_text
 
 Log = Callable[[dict[str, float], int], None]
@@ -36,7 +36,7 @@ def make_writer(log: Any) -> Log | None:
     if callable(log):
         return cast(Log, log)
     accepted = "a path, an object with add_scalar or log, or a function"
-    raise out_of_range("log", accepted, log)
+    raise out_of_range_error("log", accepted, log)
 
 
 @dataclass(frozen=True, slots=True)

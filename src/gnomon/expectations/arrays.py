@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.kept_loops import may_be_kept
+from gnomon.core.machine.kept_loops import is_compiled_code_cached
 
-__all__ = ["LOOPS", "SeriesArrays", "hermite_sums", "prefers_arrays", "series_sums"]
+__all__ = ["COMPILED_LOOPS_MODULE", "SeriesArrays", "hermite_sums", "is_numpy_faster", "series_sums"]
 
-LOOPS = "gnomon.expectations.loops"
+COMPILED_LOOPS_MODULE = "gnomon.expectations.loops"
 """Name of the module with compiled loops; it is in sys.modules once they are loaded."""
 LOAD_SECONDS = 1.0
 """Approximate seconds to import numba and load compiled loops from the cache on disk."""
@@ -37,18 +37,20 @@ SAMPLED_CORRELATIONS = 1024
 """Number of correlations of a block from which this length is chosen."""
 
 
-def prefers_arrays(seconds: float) -> bool:
+def is_numpy_faster(seconds: float) -> bool:
     """Returns whether numpy is the better choice: compiled loops would take longer to load or compile, or numba is
     missing.
 
-    >>> prefers_arrays(0.0) or LOOPS in sys.modules
+    >>> is_numpy_faster(0.0) or COMPILED_LOOPS_MODULE in sys.modules
     True
     """
-    if LOOPS in sys.modules:
+    if COMPILED_LOOPS_MODULE in sys.modules:
         return False
     if find_spec("numba") is None:
         return True
-    return seconds <= LOAD_SECONDS or (seconds <= COMPILE_SECONDS and not may_be_kept(LOOPS, "sums"))
+    return seconds <= LOAD_SECONDS or (
+        seconds <= COMPILE_SECONDS and not is_compiled_code_cached(COMPILED_LOOPS_MODULE, "sums")
+    )
 
 
 @dataclass(frozen=True, slots=True)

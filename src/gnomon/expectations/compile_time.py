@@ -5,7 +5,7 @@ Piecewise linear functions, as ReLU, have closed forms (wedges); others a series
 
 import torch
 
-from gnomon.expectations.arrays import COMPILE_SECONDS, SECONDS_PER_PAIR, prefers_arrays
+from gnomon.expectations.arrays import COMPILE_SECONDS, SECONDS_PER_PAIR, is_numpy_faster
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.line import Sampler
 from gnomon.expectations.linear import lines
@@ -24,7 +24,7 @@ def compile_seconds(function: Elementwise, pairs: int | None = None) -> float:
     True
     """
     straight = lines(Sampler(function), torch.ones(1, dtype=torch.float64)) is not None
-    if prefers_arrays(COMPILE_SECONDS if pairs is None else pairs * SECONDS_PER_PAIR):
+    if is_numpy_faster(COMPILE_SECONDS if pairs is None else pairs * SECONDS_PER_PAIR):
         return 0.0
     from gnomon.core.machine.loops import is_compiled
     from gnomon.expectations.loops import hermite_sums, ridges, smooth_expectations, sums

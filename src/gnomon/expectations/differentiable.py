@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.expectations.expectation import expectation
 from gnomon.expectations.functions import Derivative, Elementwise, InputTimesDerivative, SquaredFunction
 from gnomon.expectations.legendre import panels
@@ -35,7 +35,7 @@ MAX_DEVIATIONS = 8.0
 EXPECTATIONS_PER_BLOCK = 2**12  # number of conditional expectations that are computed in one block
 
 
-@names_call
+@add_call_to_errors
 def expectation_of_product(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """Returns E[f(u) g(v)] for Gaussian (u, v) with variances a, b and covariance c.
 
@@ -51,7 +51,7 @@ def expectation_of_product(f: Elementwise, g: Elementwise, a: Tensor, b: Tensor,
     return result
 
 
-@names_call
+@add_call_to_errors
 def expectation_of_one(f: Elementwise, a: Tensor) -> Tensor:
     """Returns E[f(u)] for a Gaussian u with variance a.
 

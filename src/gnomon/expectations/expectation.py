@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.machine.threads import run_in_threads
-from gnomon.expectations.arrays import SECONDS_PER_TERM, SeriesArrays, prefers_arrays
+from gnomon.expectations.arrays import SECONDS_PER_TERM, SeriesArrays, is_numpy_faster
 from gnomon.expectations.line import Sampler, second_moment
 from gnomon.expectations.linear import Road, lines, road
 from gnomon.expectations.mehler import LEVELS, Coefficients, coefficients
@@ -94,9 +94,9 @@ class _Work:
     @classmethod
     def of(cls, f: Sampler, g: Sampler, pairs: CovariancePairs) -> "_Work":
         """Chooses the method for E[f(u) g(v)]: a power series, or a closed form for piecewise linear functions."""
-        if prefers_arrays(0.0):
+        if is_numpy_faster(0.0):
             series = _Series.of(f, g, pairs, LEVELS)
-            if prefers_arrays(series.seconds):
+            if is_numpy_faster(series.seconds):
                 return cls(f, g, pairs, None, series.second[0], series.arrays(pairs))
         if lines(f, pairs.root_a) is None or lines(g, pairs.root_b) is None:
             series = _Series.of(f, g, pairs, LEVELS[1:], loops=True)

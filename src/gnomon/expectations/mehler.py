@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.expectations.arrays import hermite_sums, prefers_arrays
+from gnomon.expectations.arrays import hermite_sums, is_numpy_faster
 from gnomon.expectations.line import Sampler, at_zero, grid, half_density
 
 LEVELS = (16, 64, 256, 1024)
@@ -150,7 +150,7 @@ def _hermite_sums(coefficients: int) -> Callable[[np.ndarray, np.ndarray, np.nda
     """Returns the function (numpy or compiled loops) that computes Hermite coefficients near a function's kinks and
     jumps.
     """
-    if prefers_arrays(coefficients * SECONDS_PER_MOVED_COEFFICIENT):
+    if is_numpy_faster(coefficients * SECONDS_PER_MOVED_COEFFICIENT):
         return hermite_sums
     from gnomon.expectations import loops
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import SAMPLE, misfit, misfit_of_union, powers, samples
 
@@ -53,7 +53,7 @@ class Size:
     least: float
 
     @staticmethod
-    @names_call("Quadrature(function)")
+    @add_call_to_errors("Quadrature(function)")
     def of(function: Elementwise, edges: Tensor, least: float) -> "Size":
         """Computes the largest |f| of a function from values at Gauss points; raises an error if f is not finite."""
         points = samples(edges[:-1], edges[1:]).flatten()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["ridges", "smooth_expectations"]
+__all__ = ["expectations_by_conditioning", "smooth_expectations"]
 
 MARKS_AT_ONCE = 2**16
 """Number of interval ends that are held in memory at once."""
@@ -62,7 +62,7 @@ def smooth_expectations(
     _integrals(np.ones(len(place)), f, deviation, place, Polynomials(edges, coefficients), panels, rule, out)
 
 
-def ridges(
+def expectations_by_conditioning(
     root_a: np.ndarray, root_b: np.ndarray, rho: np.ndarray, level: np.ndarray, edges: np.ndarray,
     coefficients: np.ndarray, at: np.ndarray, h_edges: np.ndarray, h: np.ndarray, density: np.ndarray, start: float,
     width: float, panel: int, rule: np.ndarray, out: np.ndarray,
@@ -76,7 +76,7 @@ def ridges(
     >>> uniform = np.array([[0.5]]), -1.0, 2.0, 0  # a density on [-1, 1] instead of the normal one
     >>> tables = np.array([[0, 0, 1]]), np.array([-2.0, 2.0]), one
     >>> pair = np.ones(1), np.ones(1), np.zeros(1), np.zeros(1, int)
-    >>> ridges(*pair, np.array([-2.0, 2.0]), square, *tables, *uniform, rule, out)
+    >>> expectations_by_conditioning(*pair, np.array([-2.0, 2.0]), square, *tables, *uniform, rule, out)
     >>> print(f"{out[0]:.6f}")
     0.333333
     """

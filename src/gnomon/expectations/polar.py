@@ -15,11 +15,11 @@ from gnomon.core.typing import Covariance, Variance
 
 __all__ = [
     "ALIGNED_TOLERANCE_IN_EPS",
-    "angle",
-    "cosine",
+    "angle_from_cosine",
+    "cosine_from_covariance",
     "norm_and_angle",
     "sqrt_with_zero_gradient",
-    "sine",
+    "sine_from_cosine",
     "where_both_positive",
 ]
 
@@ -48,11 +48,13 @@ def norm_and_angle(a: Variance, b: Variance, c: Covariance) -> Polar:
     >>> norm_and_angle(two, two, -two).angle                 # u = -v
     tensor(3.1416, dtype=torch.float64)
     """
-    cos = cosine(a, b, c)
-    return Polar(sqrt_with_zero_gradient(a) * sqrt_with_zero_gradient(b), cos, sine(cos), angle(cos))
+    cos = cosine_from_covariance(a, b, c)
+    return Polar(
+        sqrt_with_zero_gradient(a) * sqrt_with_zero_gradient(b), cos, sine_from_cosine(cos), angle_from_cosine(cos)
+    )
 
 
-def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
+def cosine_from_covariance(a: Variance, b: Variance, c: Covariance) -> Covariance:
     """Returns the correlation c / sqrt(a b) of Gaussian variables, which is the cosine of an angle; 0 at zero variance.
 
     A cosine within 32 roundings of +-1 is taken for +-1: two copies of one input have angle 0, not 1e-8, although
@@ -60,7 +62,7 @@ def cosine(a: Variance, b: Variance, c: Covariance) -> Covariance:
     Cost: elementwise.
 
     >>> third = torch.tensor(1 / 3, dtype=torch.float64)
-    >>> cosine(third, third, third)
+    >>> cosine_from_covariance(third, third, third)
     tensor(1., dtype=torch.float64)
     """
     raw = c * torch.where(a > 0, a, torch.inf).rsqrt() * torch.where(b > 0, b, torch.inf).rsqrt()
@@ -94,13 +96,13 @@ def where_both_positive(a: Variance, b: Variance, value: Covariance, otherwise: 
     return torch.where((a > 0) & (b > 0), value, otherwise)
 
 
-def sine(cos: Covariance) -> Covariance:
+def sine_from_cosine(cos: Covariance) -> Covariance:
     """Returns sin t >= 0 from the cosine of an angle t; the infinite gradient at cos t = +-1 is replaced by zero.
 
     Forms in which infinite gradients of sine and angle cancel, as sin t - t cos t, so get their exact derivative.
     Cost: elementwise.
 
-    >>> sine(torch.tensor([0.0, 1.0]))
+    >>> sine_from_cosine(torch.tensor([0.0, 1.0]))
     tensor([1., 0.])
     """
     if not cos.requires_grad:
@@ -110,12 +112,12 @@ def sine(cos: Covariance) -> Covariance:
     return torch.where(aligned, 0, ((1 - inner) * (1 + inner)).sqrt())
 
 
-def angle(cos: Covariance) -> Covariance:
+def angle_from_cosine(cos: Covariance) -> Covariance:
     """Returns the angle in [0, pi] of a cosine; the infinite gradient at +-1 is replaced by zero.
 
     Cost: elementwise.
 
-    >>> angle(torch.tensor([0.0, 1.0]))
+    >>> angle_from_cosine(torch.tensor([0.0, 1.0]))
     tensor([1.5708, 0.0000])
     """
     if not cos.requires_grad:

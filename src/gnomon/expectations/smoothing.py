@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from gnomon.expectations import piecewise_arrays
-from gnomon.expectations.arrays import prefers_arrays
+from gnomon.expectations.arrays import is_numpy_faster
 from gnomon.expectations.functions import Elementwise
 from gnomon.expectations.legendre import misfit, powers, samples
 from gnomon.expectations.line import RADII
@@ -160,8 +160,8 @@ def double_integrals(
     start, width, density = _density(radius)
     out, panel = np.empty(rho.shape), len(density) // 2 if even else 0
     common = root_a, root_b, rho, level, *f, g.at, g.edges, g.coefficients, density, start, width, panel, _rule()
-    if prefers_arrays(len(rho) * SECONDS_PER_RIDGE):
-        piecewise_arrays.ridges(*common, out)
+    if is_numpy_faster(len(rho) * SECONDS_PER_RIDGE):
+        piecewise_arrays.expectations_by_conditioning(*common, out)
     else:
         from gnomon.expectations.loops import ridges
 
@@ -192,7 +192,7 @@ def _smooth(pieces: Pieces, radius: int, m: Tensor, deviation: float) -> Tensor:
     start, width, density = _density(radius)
     out = np.empty(place.shape)
     smooth_expectations = piecewise_arrays.smooth_expectations
-    if not prefers_arrays(0.0):
+    if not is_numpy_faster(0.0):
         from gnomon.expectations.loops import smooth_expectations
     smooth_expectations(
         place, np.full(place.shape, deviation), edges, coefficients, one, density, start, width, _rule(), out

@@ -3,10 +3,10 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import AFTER_SCALE, DIVERGENCE, OUTCOMES
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 
 CONSTANT_INPUTS = _kind("constant-inputs", Level.PROBLEM,
     "All training inputs are the same.",

@@ -5,11 +5,11 @@ shortcuts.
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 
-_kind = partial(Kind, page="topics/faults.md")
-_attribution = partial(Kind, page="topics/attribution.md")
-_robustness = partial(Kind, page="topics/robustness.md")
+_kind = partial(FindingKind, page="topics/faults.md")
+_attribution = partial(FindingKind, page="topics/attribution.md")
+_robustness = partial(FindingKind, page="topics/robustness.md")
 
 OVERCONFIDENT = _kind("overconfident", Level.NOTE,
     "The mean confidence is {gap:.1%} above the accuracy.",

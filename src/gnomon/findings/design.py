@@ -5,10 +5,10 @@ learning.
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import AFTER_VANISHING, DIVERGENCE, OUTCOMES, TOO_SLOW
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 RATES = ("learning-rate-too-small", "learning-rate-small", "learning-rate-too-large")
 
 NO_ACTIVATION = _kind("no-activation", Level.PROBLEM,

@@ -3,9 +3,9 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 
-_kind = partial(Kind, page="topics/generative.md")
+_kind = partial(FindingKind, page="topics/generative.md")
 
 GAME_DIVERGED = _kind("game-diverged", Level.PROBLEM, "A loss is no longer finite.", "Lower the learning rate.")
 ROTATING_GAME = _kind("rotating-game", Level.WARNING,
@@ -15,7 +15,7 @@ ROTATING_GAME = _kind("rotating-game", Level.WARNING,
 GENERATOR_SILENCED = _kind("generator-silenced", Level.PROBLEM,
     "The gradient of the generator has almost vanished ({gradient:.1e} of its full size) because the discriminator is "
     "too confident.",
-    "Use NonSaturating() or Wasserstein(), or train the discriminator less.")
+    "Use NonSaturatingLosses() or WassersteinLosses(), or train the discriminator less.")
 RATIO_NOT_CALIBRATED = _kind("ratio-not-calibrated", Level.WARNING,
     "The probabilities of the discriminator are off by {error:.1%} on average.",
     "Calibrate its logits on held-out examples, or stop its training earlier.")

@@ -3,10 +3,10 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import OUTCOMES
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 
 AUGMENTATION_SCALE = _kind("augmentation-normalizes", Level.PROBLEM,
     "The augmentation changes the scale of the inputs: mean {mean:.3g} and standard deviation {std:.3g} become "

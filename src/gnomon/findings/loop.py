@@ -3,10 +3,10 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import AFTER_DIVERGENCE, OUTCOMES, TOO_SLOW
 
-_kind = partial(Kind, page="guides/watch-a-script.md")
+_kind = partial(FindingKind, page="guides/watch-a-script.md")
 
 ORDER = "In each step call optimizer.zero_grad(), loss.backward(), optimizer.step(), in this order."
 NOTHING_TRAINED = (

@@ -3,10 +3,10 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import AFTER_EXPLOSION, AFTER_VANISHING, OUTCOMES, SIGNAL, UNREPEATABLE
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 
 FROZEN = _kind("frozen", Level.PROBLEM,
     "No parameter requires a gradient, so nothing can be trained.",

@@ -3,12 +3,12 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.groups import AFTER_DIVERGENCE, AFTER_SCALE, OUTCOMES
 
 __all__ = ["CAUSES", "REPAIR_FOUND", "REPAIR_HELPS"]
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 
 AFTER_REPAIR = (*dict.fromkeys((*OUTCOMES, *AFTER_DIVERGENCE, *AFTER_SCALE, "labels-unrelated", "noisy-labels")),)
 REPAIR_FOUND = _kind("repair-found", Level.PROBLEM, "{cause}. {gain}", "{advice}", causes=AFTER_REPAIR)

@@ -3,9 +3,9 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 
-_kind = partial(Kind, page="topics/sequences.md")
+_kind = partial(FindingKind, page="topics/sequences.md")
 
 SEES_THE_FUTURE = _kind("sees-the-future", Level.PROBLEM,
     "The network sees the future: output {output} depends on input {input}, up to {ahead} positions ahead of what it "

@@ -10,8 +10,8 @@ which one is reported first. To change the order, move a name.
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.results import Finding, Kind, Level
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.results import Finding, FindingKind, Level
 from gnomon.findings import (
     data,
     decisions,
@@ -28,7 +28,7 @@ from gnomon.findings import (
 
 __all__ = ["KINDS", "TABLE", "check_finding_kinds", "most_serious_first", "rank_in_table"]
 
-TABLE: tuple[Kind, ...] = (
+TABLE: tuple[FindingKind, ...] = (
     # Findings: problems that prevent training altogether.
     data.CONSTANT_INPUTS, data.ONE_CLASS, design.LAYER_IN_FORWARD,
     design.WEIGHTS_CHANGED, design.WRONG_SIGN, design.WRONG_SIGN_NUMBERS,
@@ -138,18 +138,18 @@ KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind.id for kind in TABLE))
 """The ids of all kinds, in the same order."""
 
 
-@names_call
-def rank_in_table(kind: Kind) -> int:
+@add_call_to_errors
+def rank_in_table(kind: FindingKind) -> int:
     """Returns the rank of a kind of finding by severity, 0 for the most serious; unknown kinds come last.
 
-    >>> rank_in_table(TABLE[2]), rank_in_table(Kind("sparse-layer", Level.NOTE, "A layer is sparse.",
+    >>> rank_in_table(TABLE[2]), rank_in_table(FindingKind("sparse-layer", Level.NOTE, "A layer is sparse.",
     ...     "Prune it.")) == len(TABLE)
     (2, True)
     """
     return next((place for place, other in enumerate(TABLE) if other == kind), len(TABLE))
 
 
-@names_call
+@add_call_to_errors
 def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sorts findings by severity, the most serious first.
 
@@ -160,7 +160,7 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (-finding.level, rank_in_table(finding.row))))
 
 
-@names_call
+@add_call_to_errors
 def check_finding_kinds(words: Sequence[str]) -> tuple[str, ...]:
     """Checks that each word is the id of a kind of finding, or a level such as "problem"; raises `InputError` if not.
 

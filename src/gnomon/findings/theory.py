@@ -5,9 +5,9 @@ claims.
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 
-_matrix = partial(Kind, page="topics/solvers.md")
+_matrix = partial(FindingKind, page="topics/solvers.md")
 
 ZERO_MATRIX = _matrix("zero", Level.PROBLEM,
     "The matrix is zero: the kernel carries no information.",
@@ -48,13 +48,13 @@ JITTER_NEEDED = _matrix("jitter-needed", Level.NOTE,
     "scale).",
     "Add this amount to the diagonal, or use linalg.cholesky, which adds and reports it.")
 
-_dynamics = partial(Kind, page="topics/dynamics.md")
+_dynamics = partial(FindingKind, page="topics/dynamics.md")
 LEARNS_NEVER = "{share:.0%} of the initial error lies along modes that this kernel never learns."
 DISTINGUISH_MORE = "Use a model that distinguishes more inputs, and look for equal inputs with different labels."
 MUCH_NEVER_LEARNED = _dynamics("never-learned", Level.WARNING, LEARNS_NEVER, DISTINGUISH_MORE)
 NEVER_LEARNED = _dynamics("never-learned", Level.NOTE, LEARNS_NEVER, DISTINGUISH_MORE)
 
-_bounds = partial(Kind, page="topics/bounds.md")
+_bounds = partial(FindingKind, page="topics/bounds.md")
 WITH_MORE = (
     "With {examples} examples the error is {share:.1%} of the variance of the targets. Doubling the examples would "
 )
@@ -65,7 +65,7 @@ MORE_DATA_IS_LITTLE = _bounds("more-data-is-little", Level.NOTE,
     f"{WITH_MORE}remove only {{gain:.0%}} of it.",
     "Look for better inputs or another model; more examples of this kind help little.")
 
-_bayes = partial(Kind, page="topics/bayes.md")
+_bayes = partial(FindingKind, page="topics/bayes.md")
 CHAINS_NOT_CONVERGED = _bayes("chains-not-converged", Level.PROBLEM,
     "The chains have not converged: R-hat is {r_hat:.3g} for {where}.",
     "Draw more samples.")
@@ -77,7 +77,7 @@ SMALLER_STEPS = "Raise the target acceptance rate (HMC(accept=0.95)), or give th
 MANY_DIVERGENT_PATHS = _bayes("divergent-paths", Level.PROBLEM, DIVERGENCES, SMALLER_STEPS)
 DIVERGENT_PATHS = _bayes("divergent-paths", Level.WARNING, DIVERGENCES, SMALLER_STEPS)
 
-_discovery = partial(Kind, page="topics/discovery.md")
+_discovery = partial(FindingKind, page="topics/discovery.md")
 NO_LAW = _discovery("no-law", Level.PROBLEM,
     "The discovered equation leaves {misfit:.0%} of {where} unexplained.",
     "Add terms to the library, use data with less noise, or sample more finely.")
@@ -85,7 +85,7 @@ UNSURE_TERMS = _discovery("unsure-terms", Level.WARNING,
     "Some terms of the equation are uncertain, because only some bootstrap samples choose them: {names}.",
     "Collect more data, or test the equation on other data before relying on these terms.")
 
-_claims = partial(Kind, page="contributing/instrument.md")
+_claims = partial(FindingKind, page="contributing/instrument.md")
 CONTROL_HOLDS = _claims("control-holds", Level.PROBLEM,
     "The control experiment of {where} passes as well, although it breaks an assumption: the measurement cannot "
     "distinguish the claim from its opposite.",

@@ -3,11 +3,11 @@
 
 from functools import partial
 
-from gnomon.core.results import Kind, Level
+from gnomon.core.results import FindingKind, Level
 from gnomon.findings.data import MATCH_TARGETS
 from gnomon.findings.groups import AFTER_DIVERGENCE, OUTCOMES, TOO_SLOW
 
-_kind = partial(Kind, page="topics/faults.md")
+_kind = partial(FindingKind, page="topics/faults.md")
 
 TOO_LARGE_TO_LEARN = _kind("learning-rate-too-large", Level.PROBLEM,
     "The learning rate is too large: after {steps} steps the loss changes by {change} with lr={lr:.3g}, and by "

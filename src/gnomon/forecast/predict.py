@@ -17,17 +17,17 @@ from torch import Tensor, nn
 from gnomon.adapter import read_output_meaning
 from gnomon.adapter.adapt import adapt_examples
 from gnomon.adapter.losses import AbstractLossWithAxes
-from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.inputs.arrays import Array, as_tensor
-from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_readable, check_type
-from gnomon.core.inputs.signature import add_none_for_optional_arguments, target_argument, with_targets
-from gnomon.core.inputs.source import as_input_source, source
+from gnomon.core.inputs.checks import as_inputs, as_numbers, as_targets, check_module_is_callable, check_type
+from gnomon.core.inputs.signature import add_none_for_optional_arguments, inputs_with_targets, target_argument
+from gnomon.core.inputs.source import as_input_source, data_source
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor, run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run, wrap_user_errors
+from gnomon.core.modules.run import run_module, wrap_user_errors
 from gnomon.dynamics import GradientFlow, error_decay
 from gnomon.dynamics.predict import ACCEPTED_LOSSES, predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
@@ -55,7 +55,7 @@ Kernel = Callable[[Any, Any], Tensor]
 """A function of two sets of points that returns their kernel matrix."""
 
 
-@names_call
+@add_call_to_errors
 def predict(
     module: nn.Module | Limit | Kernel,
     data: Any,
@@ -113,7 +113,7 @@ def predict(
         raise InputError("a Gram matrix was passed", accepted="a module, a limit or a kernel function", fix=fix)
     if isinstance(module, nn.Module):
         module, data = adapt_examples(module, data)
-    points, labels = source(data).pair()
+    points, labels = data_source(data).pair()
     points = _complete(points, labels, module) if isinstance(module, nn.Module) else points
     parts = _kernels(module, points, test, kernel, outputs)
     start, start_test = (parts.f0, parts.f0_test) if f0 is None else (as_numbers(f0, "f0"), f0_test)
@@ -149,8 +149,8 @@ def _kernels(model: nn.Module | Limit | Kernel, x: Any, x_test: Any, kernel: str
 
 def _of_kernel(model: Limit | Kernel, x: Any, test: Any) -> _Kernels:
     if not callable(model):
-        raise out_of_range("module", "a module, a limit, or a function of two sets of points", model)
-    tested = None if test is None else source(test).whole()
+        raise out_of_range_error("module", "a module, a limit, or a function of two sets of points", model)
+    tested = None if test is None else data_source(test).whole()
     x_test, y_test = (None, None) if tested is None else (tested.x, tested.y)
     if isinstance(model, Limit):
         between = None if x_test is None else model.ntk(x_test, x)
@@ -163,8 +163,8 @@ def _of_kernel(model: Limit | Kernel, x: Any, test: Any) -> _Kernels:
 def _of_module(module: nn.Module, x: Any, x_test: Any, kernel: str, outputs: str) -> _Kernels:
     for name, value, accepted in (("kernel", kernel, KERNELS), ("outputs", outputs, OUTPUTS)):
         if value not in accepted:
-            raise out_of_range(name, f"one of {', '.join(map(repr, accepted))}", value)
-    check_readable(module)
+            raise out_of_range_error(name, f"one of {', '.join(map(repr, accepted))}", value)
+    check_module_is_callable(module)
     wide = _double(module, x)
     inputs = as_inputs(x, wide)
     tested = None if x_test is None else as_input_source(x_test, wide).whole()
@@ -204,18 +204,18 @@ def _loss_targets(
 
 def _complete(x: Any, y: Any, module: nn.Module) -> Any:
     """Completes a module's inputs by optional arguments and, if the module requires them, by the targets."""
-    check_readable(module)
+    check_module_is_callable(module)
     x = add_none_for_optional_arguments(x, module)
     name = target_argument(module, lambda: as_inputs(x, module), as_numbers(y, "y"))
-    return x if name is None else with_targets(as_inputs(x, module), as_numbers(y, "y"), name, module)
+    return x if name is None else inputs_with_targets(as_inputs(x, module), as_numbers(y, "y"), name, module)
 
 
 @torch.no_grad()
 def _axes_loss(module: nn.Module, x: Any, y: Any) -> AbstractLossWithAxes | None:
     """Returns a loss for outputs with positions or ensemble members; None if a standard loss fits."""
-    few, labels = take(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
+    few, labels = take_examples(as_inputs(x, module), slice(0, 4)), as_numbers(y, "y")
     with preserve(module, grad=False):
-        returned = output_tensor(run(module, few))
+        returned = output_tensor(run_module(module, few))
     if returned.dim() < 3:
         return None
     largest = None if labels.is_floating_point() else int(labels.max())
@@ -227,7 +227,7 @@ def _double(module: nn.Module, x: Any) -> nn.Module:
     same = copy_module(module).eval()
     wide = copy_module(same).double()
     try:
-        _outputs(wide, take(as_inputs(x, wide), slice(0, 1)))
+        _outputs(wide, take_examples(as_inputs(x, wide), slice(0, 1)))
     except InputError:
         return same
     return wide

@@ -14,7 +14,7 @@ from math import prod
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
@@ -40,7 +40,7 @@ class Autoencoder(AbstractGenerative):
     likelihood = "none"
     continuous = False
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, encoder: nn.Module, decoder: nn.Module, *, latent: int, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
@@ -50,7 +50,7 @@ class Autoencoder(AbstractGenerative):
         """Returns the latent coordinates of examples."""
         return self.encoder(x)
 
-    @names_call
+    @add_call_to_errors
     def decode(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Returns examples from latent coordinates."""
         return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
@@ -58,7 +58,7 @@ class Autoencoder(AbstractGenerative):
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return (x - self.decode(self.encode(x))).flatten(1).square().sum(1) / 2  # (1)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Returns new examples: the decoder applied to standard normal draws, which may differ from the latent codes of
         data.
@@ -67,7 +67,7 @@ class Autoencoder(AbstractGenerative):
             return self.decode(self.noise(n, (self.latent,), self.generator(seed)))
 
 
-@names_call
+@add_call_to_errors
 def linear_autoencoder(shape: tuple[int, ...], latent: int) -> Autoencoder:
     """Returns an autoencoder with linear encoder and decoder and no biases, for centered data.
 

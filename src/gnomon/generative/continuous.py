@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.divergence import AbstractTraceEstimator, ExactTrace
 from gnomon.generative.model import AbstractGenerative, standard_normal
@@ -55,7 +55,7 @@ class TimeConditionedNetwork(nn.Module):
         return self.body(torch.cat([x.flatten(1), t[:, None].to(x), waves.sin(), waves.cos()], 1)).reshape(x.shape)
 
 
-@names_call
+@add_call_to_errors
 def integrate_flow(
     moving: Moving, x: Tensor, start: float, end: float, *, steps: int
 ) -> tuple[Tensor, Float[Tensor, " n"]]:
@@ -113,7 +113,7 @@ class ContinuousFlow(AbstractGenerative):
 
     likelihood = "exact"
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         field: nn.Module,
@@ -127,21 +127,21 @@ class ContinuousFlow(AbstractGenerative):
         self.trace = ExactTrace() if trace is None else trace
         self.integration_steps = check_integer("integration_steps", integration_steps)
 
-    @names_call
+    @add_call_to_errors
     def velocity(self, x: Tensor, t: float) -> Tensor:
         """Returns the vectors of the flow's vector field at the given points and one time."""
         v = self.field(x, torch.full((len(x),), t, dtype=x.dtype, device=x.device))
         check_vectors(v, x)
         return v
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return self._density(self.points(x))
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return -self._density(x)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.forward(self.noise(n, self.shape, self.generator(seed)))
@@ -176,7 +176,7 @@ class FlowMatching(ContinuousFlow):
     torch.Size([4])
     """
 
-    @names_call("FlowMatching(field)")
+    @add_call_to_errors("FlowMatching(field)")
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         noise, t = torch.randn_like(x), torch.rand(len(x), dtype=x.dtype, device=x.device)
         place = t.reshape(-1, *[1] * (x.dim() - 1))

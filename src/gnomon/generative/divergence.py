@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.func import vjp, vmap
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.generative.vectors import check_vectors, finite_points
 
@@ -86,12 +86,12 @@ class HutchinsonTrace(AbstractTraceEstimator):
     law: str = "signs"
     seed: int = 0
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_integer("directions_per_example", self.directions_per_example)
         check_seed(self.seed)
         if self.law not in ("signs", "gaussian"):
-            raise out_of_range("law", '"signs" or "gaussian"', self.law)
+            raise out_of_range_error("law", '"signs" or "gaussian"', self.law)
 
     def directions(self, x: Tensor) -> Tensor:  # noqa: D102
         generator = torch.Generator().manual_seed(self.seed)
@@ -102,7 +102,7 @@ class HutchinsonTrace(AbstractTraceEstimator):
         return 1 / self.directions_per_example
 
 
-@names_call
+@add_call_to_errors
 def hutchinson_trace(
     field: Field, x: Tensor, *, directions: int = 10, law: str = "signs", seed: int = 0
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_type
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.clock import Clock
 from gnomon.generative.gan import GAN
 from gnomon.generative.model import AbstractGenerative, check_continuous
-from gnomon.training import Adam, Run, train
+from gnomon.training import Adam, TrainingRun, train
 from gnomon.training.plan import BatchPlan, RecordingPlan
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -24,7 +24,7 @@ RECORDED_EXAMPLES = 512
 """Number of examples on which the loss of a run is recorded."""
 
 
-@names_call
+@add_call_to_errors
 def fit(
     model: AbstractGenerative,
     data: Any,
@@ -37,7 +37,7 @@ def fit(
     in_place: bool = False,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
-) -> Run:
+) -> TrainingRun:
     """Trains a copy of a generative model on examples with the loop of `gnomon.train`, and returns the run.
 
         L = (1 / n) sum_i model.losses(x_i)                                                                (1)
@@ -74,7 +74,7 @@ def fit(
             accepted="a model that is trained by one loss",
             fix="Use generative.train_gan(model, data)",
         )
-    whole = source(data).whole().x
+    whole = data_source(data).whole().x
     if not isinstance(whole, Tensor):
         raise InputError(
             "an example is several tensors", accepted="one tensor of examples", fix="Pass one tensor per example"

@@ -24,10 +24,10 @@ from jaxtyping import Complex, Float
 from torch import Tensor
 from torch.func import jacrev
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Axis, Finding, Plot, Reference, Result, Scatter, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors
 
@@ -103,7 +103,7 @@ class ExtragradientUpdate(AbstractGameUpdate):
         return point - lr * field(point - lr * field(point))  # (3)
 
 
-@names_call
+@add_call_to_errors
 def simulate_game(
     field: GameField,
     start: Float[Tensor, " p"],
@@ -158,7 +158,7 @@ class GameRotation(Result):
     'Simultaneous gradient descent diverges from this point at every learning rate: the players circle around it.'
     """
 
-    eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN)
+    eigenvalues: Complex[Tensor, " p"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     rotation: float
     largest_lr: float
 
@@ -188,7 +188,7 @@ class GameRotation(Result):
         return (Plot("Game Jacobian", marks, Axis("real part"), Axis("imaginary part"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def game_rotation(field: GameField, point: Float[Tensor, " p"]) -> GameRotation:
     """Measures how much gradient descent in a game circles around a point, from the Jacobian of the players' gradients.
 

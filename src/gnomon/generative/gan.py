@@ -22,12 +22,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.model import AbstractGenerative
 from gnomon.generative.vectors import as_examples
 
-__all__ = ["GAN", "AbstractGanLosses", "Minimax", "NonSaturating", "Wasserstein"]
+__all__ = ["GAN", "AbstractGanLosses", "MinimaxLosses", "NonSaturatingLosses", "WassersteinLosses"]
 
 
 class AbstractGanLosses(ABC):
@@ -47,12 +47,12 @@ class AbstractGanLosses(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Minimax(AbstractGanLosses):
+class MinimaxLosses(AbstractGanLosses):
     """Minimax GAN losses; the generator's gradient vanishes if the discriminator is certain.
 
     See equation (1) of the module docstring.
 
-    >>> round(Minimax().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)                          # 2 log 2
+    >>> round(MinimaxLosses().discriminator(torch.zeros(1), torch.zeros(1)).item(), 4)  # 2 log 2
     1.3863
     """
 
@@ -61,12 +61,12 @@ class Minimax(AbstractGanLosses):
 
 
 @dataclass(frozen=True, slots=True)
-class NonSaturating(AbstractGanLosses):
+class NonSaturatingLosses(AbstractGanLosses):
     """Non-saturating GAN losses; the generator's gradient is largest if the discriminator is certain.
 
     See equation (2) of the module docstring.
 
-    >>> round(NonSaturating().generator(torch.zeros(1)).item(), 4)                                          # log 2
+    >>> round(NonSaturatingLosses().generator(torch.zeros(1)).item(), 4)  # log 2
     0.6931
     """
 
@@ -75,18 +75,18 @@ class NonSaturating(AbstractGanLosses):
 
 
 @dataclass(frozen=True, slots=True)
-class Wasserstein(AbstractGanLosses):
+class WassersteinLosses(AbstractGanLosses):
     """Wasserstein GAN losses with a gradient penalty that keeps the discriminator's slopes near 1.
 
     See equation (3) of the module docstring.
 
-    >>> Wasserstein().discriminator(torch.ones(1), torch.zeros(1)).item()
+    >>> WassersteinLosses().discriminator(torch.ones(1), torch.zeros(1)).item()
     -1.0
     """
 
     weight: float = 10.0
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("weight", self.weight, above=-1e-300)
 
@@ -117,7 +117,7 @@ class GAN(AbstractGenerative):
     likelihood = "none"
     continuous = False
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         generator: nn.Module,
@@ -130,14 +130,14 @@ class GAN(AbstractGenerative):
         super().__init__()
         self.maker, self.judge, self.shape = generator, discriminator, tuple(shape)
         self.latent = check_integer("latent", latent)
-        self.game = NonSaturating() if game is None else game
+        self.game = NonSaturatingLosses() if game is None else game
 
-    @names_call
+    @add_call_to_errors
     def generate(self, z: Tensor) -> Tensor:
         """Returns generated examples for given noise."""
         return as_examples(self.maker(z), len(z), self.shape, what="the generator")
 
-    @names_call
+    @add_call_to_errors
     def logits(self, x: Tensor) -> Float[Tensor, " n"]:
         """Returns the logits of the discriminator for examples."""
         return as_examples(self.judge(x), len(x), (), what="the discriminator")
@@ -152,7 +152,7 @@ class GAN(AbstractGenerative):
         loss = self.game.discriminator(self.logits(x), self.logits(fake)).mean()
         return loss + self.game.penalty(self.logits, x, fake)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.generate(self.noise(n, (self.latent,), self.generator(seed)))

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_number, check_seed
 from gnomon.core.modules.preserve import preserve
 from gnomon.generative.vectors import finite_points
@@ -55,14 +55,14 @@ class AbstractGenerative(nn.Module, ABC):
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Returns n new examples; the same seed gives the same examples."""
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """Returns the log density of each example, or a lower bound of it, as the field ``likelihood`` states."""
         name = type(self).__name__
         fix = "Compare samples instead, with mmd_test, or train a flow, a VAE or a diffusion model"
         raise InputError(f"a {name} has no density, only samples", accepted="a model with a density", fix=fix)
 
-    @names_call
+    @add_call_to_errors
     def loss(self, x: Any) -> Float[Tensor, ""]:
         """Returns the mean training loss over a batch of examples."""
         return self.losses(self.points(x)).mean()
@@ -126,7 +126,7 @@ def _is_density(model: Any) -> bool:
     return bool(getattr(model, "continuous", not discrete))
 
 
-@names_call
+@add_call_to_errors
 def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     """Makes discrete data continuous by adding uniform noise, so that a density can be trained on them.
 
@@ -150,7 +150,7 @@ def dequantize(x: Any, step: float = 1.0, *, seed: int = 0) -> Tensor:
     return real + step * torch.rand(given.shape, generator=generator, dtype=torch.float64).to(real)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def bits_per_dimension(model: Any, data: Any, *, step: float = 1.0, batch: int = 256) -> float:
     """Returns the negative log likelihood of examples under a model, in bits per dimension.
 

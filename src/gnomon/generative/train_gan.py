@@ -11,15 +11,15 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_seed, check_type
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state, set_mode
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.core.results.animation import animate
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import generative as kinds
 from gnomon.generative.game import AbstractGameUpdate, AlternatingUpdate, ExtragradientUpdate, GameField
 from gnomon.generative.gan import GAN
@@ -46,7 +46,7 @@ class GanRun(Result):
     'Training ended after 10 steps with losses of 0.5 for the generator, 0.5 for the discriminator.'
     """
 
-    model: GAN = field(repr=False, metadata=HIDDEN)
+    model: GAN = field(repr=False, metadata=HIDDEN_IN_JSON)
     steps: Int[Tensor, " t"] = field(repr=False)
     generator_loss: Float[Tensor, " t"] = field(repr=False)
     discriminator_loss: Float[Tensor, " t"] = field(repr=False)
@@ -86,7 +86,7 @@ class GanRun(Result):
         return animate(self.plots()[0], ax, frames=frames)
 
 
-@names_call
+@add_call_to_errors
 def train_gan(
     model: GAN,
     data: Any,
@@ -134,8 +134,8 @@ def train_gan(
     steps, inner = check_integer("steps", steps), check_integer("discriminator_steps", discriminator_steps)
     way = AlternatingUpdate() if rule is None else rule
     if not isinstance(way, AlternatingUpdate | ExtragradientUpdate):
-        raise out_of_range("rule", "Alternating() or Extragradient()", rule)
-    whole = source(data).whole().x
+        raise out_of_range_error("rule", "Alternating() or Extragradient()", rule)
+    whole = data_source(data).whole().x
     if not isinstance(whole, Tensor):
         raise InputError(
             "an example is several tensors", accepted="one tensor of examples", fix="Pass one tensor per example"
@@ -240,7 +240,7 @@ def _lookup(slope: Slopes) -> Slopes:
     return slope
 
 
-@names_call
+@add_call_to_errors
 def gan_gradient_field(gan: GAN, x: Tensor, *, seed: int = 0) -> tuple[GameField, Float[Tensor, " p"]]:
     """Returns the joint gradient of generator and discriminator as a function of all parameters, on fixed data and
     noise.

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.model import AbstractGenerative, standard_normal
 from gnomon.generative.vectors import as_examples, check_vectors, finite_points
@@ -104,7 +104,7 @@ class BernoulliObservation(AbstractObservation):
             )
 
 
-@names_call
+@add_call_to_errors
 def gaussian_kl(mean: Float[Tensor, "n m"], log_variance: Float[Tensor, "n m"]) -> Float[Tensor, "n m"]:
     """Returns the KL divergence of each coordinate of a diagonal Gaussian from the standard normal, in nats.
 
@@ -140,7 +140,7 @@ class VAE(AbstractGenerative):
 
     likelihood = "lower bound"
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         encoder: nn.Module,
@@ -160,7 +160,7 @@ class VAE(AbstractGenerative):
         self.beta = check_number("beta", beta, above=-1e-300)
         self.continuous = self.observation.continuous
 
-    @names_call
+    @add_call_to_errors
     def posterior(self, x: Tensor) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
         """Returns means and log variances of the approximate posterior q(z | x) over latent coordinates z."""
         both = self.encoder(x)
@@ -175,12 +175,12 @@ class VAE(AbstractGenerative):
         """Returns the mean example for given latent coordinates."""
         return self.observation.mean(self.decode_to_shape(z))
 
-    @names_call
+    @add_call_to_errors
     def decode_to_shape(self, z: Float[Tensor, "n m"]) -> Tensor:
         """Returns the output of the decoder in the shape of examples."""
         return as_examples(self.decoder(z), len(z), self.shape, what="the decoder")
 
-    @names_call
+    @add_call_to_errors
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         self.observation.check(x)
         mean, log_variance = self.posterior(x)
@@ -188,7 +188,7 @@ class VAE(AbstractGenerative):
         fit = self.observation.log_prob(x, self.decode_to_shape(z)).flatten(1).sum(1)
         return self.beta * divergence(mean, log_variance).sum(1) - fit  # (1)
 
-    @names_call
+    @add_call_to_errors
     def elbo(self, x: Tensor, draws: int = 1, *, seed: int = 0) -> Float[Tensor, " n"]:
         """Returns the evidence lower bound (ELBO) of each example, with the KL divergence in closed form.
 
@@ -202,7 +202,7 @@ class VAE(AbstractGenerative):
             total = total + self.observation.log_prob(x, self.decode_to_shape(z)).flatten(1).sum(1)
         return total / draws - divergence(mean, log_variance).sum(1)  # (1)
 
-    @names_call
+    @add_call_to_errors
     def bound(self, x: Tensor, draws: int, *, seed: int = 0) -> Float[Tensor, " n"]:
         """Returns the importance-weighted lower bound on log p(x) for each example, with ``draws`` draws of z.
 
@@ -218,7 +218,7 @@ class VAE(AbstractGenerative):
             weights.append(fit + standard_normal(z) - standard_normal(e) + log_variance.sum(1) / 2)
         return torch.stack(weights).logsumexp(0) - log(draws)  # (3)
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """Returns a lower bound on log p(x) of each example (importance-weighted ELBO).
 
@@ -226,7 +226,7 @@ class VAE(AbstractGenerative):
         """
         return self.bound(self.points(x), self.importance)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Draws new examples: latent coordinates z from N(0, I), then examples x from p(x | z)."""
         with self.at_rest():

@@ -12,7 +12,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module, check_seed
 from gnomon.core.modules.preserve import random_state
 from gnomon.generative.model import AbstractGenerative
@@ -39,13 +39,13 @@ class DistributionModel(AbstractGenerative):
 
     likelihood = "exact"
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, module: nn.Module, *, shape: tuple[int, ...]) -> None:
         super().__init__()
         check_module(module)
         self.module, self.shape = module, tuple(shape)
 
-    @names_call("DistributionModel(module)")
+    @add_call_to_errors("DistributionModel(module)")
     def distribution(self) -> Any:
         """Returns the torch distribution that the wrapped module returns at its current parameters."""
         made = self.module()
@@ -56,14 +56,14 @@ class DistributionModel(AbstractGenerative):
             raise InputError(found, accepted="a distribution of examples", fix=fix)
         return made
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return self.distribution().log_prob(self.points(x))
 
     def losses(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         return -self.distribution().log_prob(x)  # (1)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:
         """Returns n new examples of the wrapped distribution; torch's random state is restored."""
         count = check_integer("n", n, least=0)

@@ -7,7 +7,7 @@ May import: core, findings.
 
 from gnomon.graphs.filters import filter_response
 from gnomon.graphs.graph import adjacency
-from gnomon.graphs.influence import influence
+from gnomon.graphs.influence import node_influence
 from gnomon.graphs.permutation import permutation_error
 from gnomon.graphs.smoothing import oversmoothing, smoothing_rate
 from gnomon.graphs.spectrum import distances, effective_resistance, graph_spectrum
@@ -20,7 +20,7 @@ __all__ = [
     "filter_response",
     "graph_classes",
     "graph_spectrum",
-    "influence",
+    "node_influence",
     "oversmoothing",
     "permutation_error",
     "smoothing_rate",

@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 
 __all__ = ["neighbor_attention_entropy"]
 
 
-@names_call
+@add_call_to_errors
 def neighbor_attention_entropy(attention: Any) -> Float[Tensor, " nodes"]:
     """Returns for each node the entropy of its attention weights over neighbors, in nats.
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Plot, Result, Scatter
 from gnomon.graphs.graph import adjacency
@@ -48,7 +48,7 @@ class FilterResponse(Result):
         return (Plot("Filter", marks, Axis("frequency"), Axis("response")),)
 
 
-@names_call
+@add_call_to_errors
 def filter_response(layer: Any, graph: Any, *, normalized: bool = True) -> FilterResponse:
     """Returns the factor by which a linear graph layer multiplies each frequency of a graph.
 

@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 
 __all__ = ["adjacency", "call_on_graph"]
 
 
-@names_call
+@add_call_to_errors
 def adjacency(graph: Any, *, nodes: int | None = None) -> Tensor:
     """Returns the symmetric adjacency matrix of an undirected graph, without self-loops, in float64.
 

@@ -12,16 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Scatter, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import structured as kinds
 from gnomon.graphs.graph import adjacency, call_on_graph
 from gnomon.graphs.spectrum import distances, effective_resistance
 
-__all__ = ["NodeInfluence", "influence"]
+__all__ = ["NodeInfluence", "node_influence"]
 
 MIN_RELATIVE_INFLUENCE = 1e-3
 """Influence relative to the influence of a node on itself below which learning is a thousand times slower."""
@@ -38,9 +38,9 @@ class NodeInfluence(Result):
     0.25
     """
 
-    matrix: Tensor = field(metadata=HIDDEN, repr=False)
-    hops: Tensor = field(metadata=HIDDEN, repr=False)
-    resistance: Tensor = field(metadata=HIDDEN, repr=False)
+    matrix: Tensor = field(metadata=HIDDEN_IN_JSON, repr=False)
+    hops: Tensor = field(metadata=HIDDEN_IN_JSON, repr=False)
+    resistance: Tensor = field(metadata=HIDDEN_IN_JSON, repr=False)
     reach: int
     diameter: int
     correlation: float
@@ -84,8 +84,8 @@ class NodeInfluence(Result):
         )
 
 
-@names_call
-def influence(module: nn.Module, x: Tensor, graph: Any) -> NodeInfluence:
+@add_call_to_errors
+def node_influence(module: nn.Module, x: Tensor, graph: Any) -> NodeInfluence:
     """Measures the influence of the features of every node on the output at every other node.
 
     See equation (1) of the module docstring.
@@ -103,7 +103,7 @@ def influence(module: nn.Module, x: Tensor, graph: Any) -> NodeInfluence:
     ...     def forward(self, x, a):
     ...         return a @ x
     >>> path = torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
-    >>> influence(Mean(), torch.randn(3, 2), path).reach
+    >>> node_influence(Mean(), torch.randn(3, 2), path).reach
     1
     """
     check_module(module)

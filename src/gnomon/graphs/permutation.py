@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -65,7 +65,7 @@ class PermutationError(Result):
         return (Plot("Error under permutations", (bars,), Axis("relative error", log=True)),)
 
 
-@names_call
+@add_call_to_errors
 def permutation_error(module: nn.Module, x: Tensor, graph: Any, *, permutations: int = 4) -> PermutationError:
     """Measures how much the outputs of a graph network depend on the order in which nodes are listed.
 

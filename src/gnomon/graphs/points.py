@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
@@ -21,7 +21,7 @@ RELATIVE_ROUNDING = 1e-6
 """Relative change of the output that counts as zero in float32."""
 
 
-@names_call
+@add_call_to_errors
 def critical_points(module: nn.Module, cloud: Float[Tensor, "points d"]) -> tuple[int, ...]:
     """Returns the indices of the points whose removal changes the output, in increasing order.
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
@@ -95,7 +95,7 @@ class Oversmoothing(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def propagation_norm(graph: Any) -> float:
     """Returns the spectral norm of a graph convolution's propagation matrix; at most 1, so features cannot blow up.
 
@@ -114,7 +114,7 @@ def propagation_norm(graph: Any) -> float:
     return float(torch.linalg.matrix_norm(scale[:, None] * a * scale, 2))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def smoothing_rate(graph: Any) -> float:
     """Returns the factor by which one graph convolution shrinks the differences between nodes.
 
@@ -137,7 +137,7 @@ def smoothing_rate(graph: Any) -> float:
     return float(below.abs().max()) if len(below) else 0.0  # (1)
 
 
-@names_call
+@add_call_to_errors
 def oversmoothing(module: nn.Module, x: Tensor, graph: Any) -> Oversmoothing:
     """Measures how similar the features of nodes are after each layer that receives the graph.
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.graphs.graph import adjacency
 
@@ -58,7 +58,7 @@ class GraphSpectrum(Result):
         return (Plot("Frequencies of the graph", lines, Axis("rank"), Axis("eigenvalue")),)
 
 
-@names_call
+@add_call_to_errors
 def graph_spectrum(graph: Any) -> GraphSpectrum:
     """Returns the eigenvalues of the Laplacian of an undirected graph.
 
@@ -81,7 +81,7 @@ def graph_spectrum(graph: Any) -> GraphSpectrum:
     )
 
 
-@names_call
+@add_call_to_errors
 def effective_resistance(graph: Any) -> Tensor:
     """Returns the effective resistance between all pairs of nodes, a distance that counts parallel paths.
 
@@ -103,7 +103,7 @@ def effective_resistance(graph: Any) -> Tensor:
     return found.mul(1e12).round().div(1e12) * (1 - torch.eye(len(a), dtype=torch.float64))
 
 
-@names_call
+@add_call_to_errors
 def distances(graph: Any) -> Tensor:
     """Returns the number of edges on the shortest path between all pairs of nodes; infinite if there is none.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
@@ -25,7 +25,7 @@ OUTPUT_TOLERANCE = 1e-5
 """Relative difference of outputs that counts as zero: float32 sums in another order."""
 
 
-@names_call
+@add_call_to_errors
 def weisfeiler_leman_colors(graphs: Sequence[Any]) -> list[tuple[int, ...]]:
     """Returns a label (color) for each node of every graph; message passing cannot distinguish nodes of equal color.
 
@@ -91,7 +91,7 @@ class WeisfeilerLehmanClasses(Result):
         return (Plot("Classes", (Bars("graphs", [str(k) for k in sizes], list(sizes.values())),), Axis("graphs")),)
 
 
-@names_call
+@add_call_to_errors
 def graph_classes(graphs: Sequence[Any], network: Callable[[Tensor], Tensor] | None = None) -> WeisfeilerLehmanClasses:
     """Returns the classes of graphs that message passing can distinguish, and whether a network distinguishes them.
 

@@ -7,9 +7,9 @@ May import: adapter, core, expectations, linalg, program.
 """
 
 from gnomon.kernels.cost import KernelCost
-from gnomon.kernels.layers import LimitLayer, layers
+from gnomon.kernels.layers import LimitLayer, limit_layers
 from gnomon.kernels.limit import Limit, limit
 from gnomon.kernels.montecarlo import SampledLimit, sampled_limit
 from gnomon.kernels.record import Kernels
 
-__all__ = ["KernelCost", "Kernels", "LimitLayer", "Limit", "SampledLimit", "layers", "limit", "sampled_limit"]
+__all__ = ["KernelCost", "Kernels", "LimitLayer", "Limit", "SampledLimit", "limit_layers", "limit", "sampled_limit"]

@@ -119,10 +119,10 @@ def needs(plan: LimitPlan, n1: int, n2: int, *, kinds: tuple[str, ...], word: in
     """Returns the memory needed to compute the kernels between n1 and n2 points with a given plan (one formula per
     layer).
 
-    >>> from gnomon.program.read import read
+    >>> from gnomon.program.read import read_program
     >>> from gnomon.kernels.plan import plan
     >>> net = torch.nn.Linear(3, 1)
-    >>> made = plan(read(net, torch.zeros(1, 3)), net, "torch", standard=True)
+    >>> made = plan(read_program(net, torch.zeros(1, 3)), net, "torch", standard=True)
     >>> needs(made, 1000, 500, kinds=("ntk",), word=4, memory=None).result
     2000000
     """
@@ -153,10 +153,10 @@ def torch_seconds(plan: LimitPlan, n1: int, n2: int) -> float:
 
     Only the choice of the engine depends on it: activations take most of the time, in proportion to their entries.
 
-    >>> from gnomon.program.read import read
+    >>> from gnomon.program.read import read_program
     >>> from gnomon.kernels.plan import plan
     >>> net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
-    >>> round(torch_seconds(plan(read(net, torch.zeros(1, 3)), net, "torch", standard=True), 1000, 1000), 3)
+    >>> round(torch_seconds(plan(read_program(net, torch.zeros(1, 3)), net, "torch", standard=True), 1000, 1000), 3)
     0.02
     """
     numeric = plan.activation_entries(numeric=True)

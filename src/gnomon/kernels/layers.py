@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results.record import Record
 from gnomon.kernels import propagate
 from gnomon.kernels.inputs import points, takes_tokens
@@ -35,8 +35,8 @@ class LimitLayer(Record):
     correlation: float
 
 
-@names_call
-def layers(limit: Limit, x: Any) -> tuple[LimitLayer, ...]:
+@add_call_to_errors
+def limit_layers(limit: Limit, x: Any) -> tuple[LimitLayer, ...]:
     """Returns the predicted mean squares and correlations after every layer of an infinitely wide network, on a few
     points.
 
@@ -49,9 +49,9 @@ def layers(limit: Limit, x: Any) -> tuple[LimitLayer, ...]:
     Cost: the NNGP of the points by the reference engine; a few dozen points are enough.
 
     >>> from torch import nn
-    >>> from gnomon.program import Law
+    >>> from gnomon.program import InitializationLaw
     >>> net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-    >>> found = layers(Limit(net, init=Law(2.0)), torch.tensor([[1.0, 1.0], [1.0, -1.0]]))
+    >>> found = limit_layers(Limit(net, init=InitializationLaw(2.0)), torch.tensor([[1.0, 1.0], [1.0, -1.0]]))
     >>> [round(v.second_moment, 6) for v in found]           # x: 1, times 4, half of it, times 4
     [1.0, 4.0, 2.0, 8.0]
     """

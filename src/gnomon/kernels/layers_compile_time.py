@@ -1,4 +1,4 @@
-"""Estimates the compilation time before `layers` can predict signal sizes and correlations in a network."""
+"""Estimates the compilation time before `limit_layers` can predict signal sizes and correlations in a network."""
 
 from gnomon.expectations.compile_time import compile_seconds
 from gnomon.kernels.duals import Quadrature
@@ -9,14 +9,15 @@ __all__ = ["layers_compile_seconds"]
 
 
 def layers_compile_seconds(program: Program, pairs: int | None = None) -> float:
-    """Returns the approximate compilation seconds before `layers` can run; 0 if all activations have a closed form.
+    """Returns the approximate compilation seconds before `limit_layers` can run; 0 if all have closed forms.
 
     ``pairs`` is the number of covariances below each activation, if it is known.
     Cost: 50 ms for each activation without a closed form.
 
     >>> import torch
-    >>> from gnomon.program import read
-    >>> layers_compile_seconds(read(torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.ReLU()), torch.zeros(2, 1)))
+    >>> from gnomon.program import read_program
+    >>> net = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.ReLU())
+    >>> layers_compile_seconds(read_program(net, torch.zeros(2, 1)))
     0.0
     """
     duals = {dual_of(step.op.expression) for step in program.steps if isinstance(step.op, Activation)}

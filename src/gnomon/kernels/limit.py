@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_integer, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable
 from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
@@ -41,7 +41,7 @@ ENGINE_TRIAL_POINTS = 16
 """Number of points used to choose the engine."""
 
 
-@names_call
+@add_call_to_errors
 def limit(
     module: nn.Module,
     *,
@@ -62,8 +62,8 @@ def limit(
 
     Args:
         module: the module; it is neither run on data nor changed.
-        init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), a ``Law`` or a dict from
-            module path to ``Law``.
+        init: ``"torch"`` (each layer's own constructor), ``"measured"`` (the present weights), an ``InitializationLaw``
+            or a dict from module path to ``InitializationLaw``.
         parametrization: see (2).
         dtype: of the result; float32 arithmetic is used only if it stays within 2e-5 of float64.
         memory: bytes that a computation may use; by default what is free.
@@ -75,15 +75,15 @@ def limit(
 
     >>> import math
     >>> net = nn.Sequential(nn.Linear(2, 512), nn.ReLU(), nn.Linear(512, 1))
-    >>> from gnomon.program import Law
+    >>> from gnomon.program import InitializationLaw
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> k = limit(net, init=Law(math.sqrt(2)), parametrization="ntk").nngp(x)
+    >>> k = limit(net, init=InitializationLaw(math.sqrt(2)), parametrization="ntk").nngp(x)
     >>> bool((k[0, 1] - 1 / math.pi).abs() < 1e-15)  # arc-cosine kernel of orthogonal inputs
     True
     """
     check_options(parametrization, dtype)
     module = inner_module(module)
-    check_readable(module)
+    check_module_is_callable(module)
     memory = None if memory is None else check_integer("memory", memory)
     return Limit(module, init, parametrization, dtype, memory)
 
@@ -112,25 +112,25 @@ class Limit(Record):
         plans = PlanCache(self.module, self.init, standard=self.parametrization == "standard")
         object.__setattr__(self, "_plans", plans)
 
-    @names_call("limit(module).nngp(x)")
+    @add_call_to_errors("limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the NNGP kernel E[f(x1) f(x2)] of each output f at initialization as a matrix (n1, n2)."""
         return self._kernels(x1, x2, ("nngp",))["nngp"]
 
-    @names_call("limit(module).ntk(x)")
+    @add_call_to_errors("limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the NTK E[grad f(x1) . grad f(x2)] of each output f (gradients over parameters) as a matrix (n1,
         n2).
         """
         return self._kernels(x1, x2, ("ntk",))["ntk"]
 
-    @names_call("limit(module)(x)")
+    @add_call_to_errors("limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns both infinite-width kernels, computed together, as a record with ``.nngp`` and ``.ntk``."""
         both = self._kernels(x1, x2, ("nngp", "ntk"))
         return Kernels(both["nngp"], both["ntk"])
 
-    @names_call("limit(module).to_zarr(path, x1)")
+    @add_call_to_errors("limit(module).to_zarr(path, x1)")
     def to_zarr(
         self,
         path: str | Path,
@@ -162,7 +162,7 @@ class Limit(Record):
         task = store.StoreTask(x, y, tuple(kind), self.dtype, side, mark)
         return store.write(path, task, lambda a, b: self._kernels(a, b, tuple(kind)))
 
-    @names_call("limit(module).program(x)")
+    @add_call_to_errors("limit(module).program(x)")
     def program(self, x: Any) -> Program:
         """Returns the list of layers that gnomon reads from the module, for inputs like x."""
         return self.plan(points(x, "x", tokens=takes_tokens(self.module))).program
@@ -173,7 +173,7 @@ class Limit(Record):
         """
         return self._plans.plan(x)
 
-    @names_call("limit(module).cost(n1)")
+    @add_call_to_errors("limit(module).cost(n1)")
     def cost(
         self,
         n1: Any,
@@ -214,7 +214,7 @@ class Limit(Record):
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, setup, need.free)
 
-    @names_call("limit(module).compile_seconds(x)")
+    @add_call_to_errors("limit(module).compile_seconds(x)")
     def compile_seconds(self, x: Any) -> float:
         """Returns the approximate compilation seconds before the first kernel of these inputs; 0 if nothing must be
         compiled.
@@ -253,4 +253,4 @@ class Limit(Record):
 
 def _check_kinds(kind: tuple[str, ...]) -> None:
     if not isinstance(kind, tuple | list) or not kind or set(kind) - {"nngp", "ntk"}:
-        raise out_of_range("kind", '("nngp",), ("ntk",) or both', kind)
+        raise out_of_range_error("kind", '("nngp",), ("ntk",) or both', kind)

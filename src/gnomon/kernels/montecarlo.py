@@ -21,24 +21,24 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.adapter.adapt import adapt_inputs
-from gnomon.adapter.graphs import graph_list
-from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.arguments import Inputs, count, take, tensors
+from gnomon.adapter.graphs import list_graphs
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, take_examples
 from gnomon.core.inputs.batch import join_batches
-from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_seed
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import seed_generators
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.options import Parametrization, check_options
 from gnomon.kernels.record import Kernels
 from gnomon.kernels.widen import widen_layers
-from gnomon.program.laws import Init, Law, torch_law
+from gnomon.program.laws import Init, InitializationLaw, torch_initialization_law
 from gnomon.program.trace import REPARAMETRIZATION_HOOKS
 
 MAX_OUTPUTS_ONE_BY_ONE = 64
@@ -51,7 +51,7 @@ Build = Callable[[], nn.Module]
 """A function that builds a module with random weights."""
 
 
-@names_call
+@add_call_to_errors
 def sampled_limit(
     module: nn.Module | Build,
     *,
@@ -117,7 +117,7 @@ class SampledLimit(Record):
         if isinstance(self.module, nn.Module):
             object.__setattr__(self, "module", inner_module(self.module))
         if isinstance(self.module, nn.Module) or not callable(self.module):
-            check_readable(self.module)
+            check_module_is_callable(self.module)
         elif self.init != "torch" or not self.standard or self.width is not None:
             found = "init, parametrization or width is given with a function that builds the module"
             raise InputError(
@@ -131,21 +131,21 @@ class SampledLimit(Record):
             fix = "Build the module on a real device"
             raise InputError("the parameters have no values (device 'meta')", accepted="a module with values", fix=fix)
 
-    @names_call("sampled_limit(module).nngp(x)")
+    @add_call_to_errors("sampled_limit(module).nngp(x)")
     def nngp(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the NNGP kernel estimated from newly initialized copies; ``__call__`` also gives its standard
         error.
         """
         return self(x1, x2).nngp
 
-    @names_call("sampled_limit(module).ntk(x)")
+    @add_call_to_errors("sampled_limit(module).ntk(x)")
     def ntk(self, x1: Any, x2: Any = None) -> Tensor:
         """Returns the NTK estimated from newly initialized copies; ``__call__`` also gives its standard error."""
         result = self(x1, x2).ntk
         assert result is not None  # always estimated
         return result
 
-    @names_call("sampled_limit(module)(x)")
+    @add_call_to_errors("sampled_limit(module)(x)")
     def __call__(self, x1: Any, x2: Any = None) -> Kernels:
         """Returns the NNGP and NTK kernels, estimated from newly initialized copies, with their standard errors.
 
@@ -153,13 +153,15 @@ class SampledLimit(Record):
         """
         module = self.module if isinstance(self.module, nn.Module) else self.module()
         inputs, batch = _join(module, x1, x2)
-        first = next(tensors(batch))
-        real = next((t for t in tensors(batch) if t.is_floating_point()), first.new_zeros((), dtype=torch.float64))
+        first = next(input_tensors(batch))
+        real = next(
+            (t for t in input_tensors(batch) if t.is_floating_point()), first.new_zeros((), dtype=torch.float64)
+        )
         prepared = None if module is not self.module else copy_module(module).to(real)
         # The weights' variances are measured before the loop, because drawing new weights overwrites them.
         laws = _measure(prepared) if self.init == "measured" and prepared is not None else self.init
         if self.width is not None and prepared is not None:
-            prepared = widen_layers(prepared, take(batch, slice(0, 2)), self.width)
+            prepared = widen_layers(prepared, take_examples(batch, slice(0, 2)), self.width)
         columns = slice(0, None) if x2 is None else slice(inputs, None)
         mean, spread = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
         devices = [first.device] if first.device.type == "cuda" else []
@@ -189,13 +191,13 @@ class SampledLimit(Record):
         return Kernels(*result)
 
 
-def _measure(net: nn.Module) -> dict[str, Law]:
+def _measure(net: nn.Module) -> dict[str, InitializationLaw]:
     """Returns the root mean squares of the current weights and biases of each layer, by the path of the layer."""
     found = {}
     for path, module in net.named_modules():
         if isinstance(module, LINEAR_OR_CONVOLUTION):
             rms = [0.0 if t is None else float(t.detach().square().mean().sqrt()) for t in (module.weight, module.bias)]
-            found[path] = Law(rms[0] * sqrt(module.weight[0].numel()), rms[1])
+            found[path] = InitializationLaw(rms[0] * sqrt(module.weight[0].numel()), rms[1])
     return found
 
 
@@ -232,11 +234,11 @@ def _initialize(net: nn.Module, init: Init, *, standard: bool, keep: bool) -> di
     return scales
 
 
-def _law(path: str, module: Any, init: Init) -> Law:
-    if isinstance(init, Law):
+def _law(path: str, module: Any, init: Init) -> InitializationLaw:
+    if isinstance(init, InitializationLaw):
         return init
     if init == "torch":
-        return torch_law(module.weight[0].numel())
+        return torch_initialization_law(module.weight[0].numel())
     if isinstance(init, str) or path not in init:
         raise InputError(
             f"init has no weight distribution (law) for '{path}'",
@@ -246,7 +248,7 @@ def _law(path: str, module: Any, init: Init) -> Law:
     return init[path]
 
 
-def _draw(module: Any, law: Law) -> None:
+def _draw(module: Any, law: InitializationLaw) -> None:
     fan_in = module.weight[0].numel()
     with torch.no_grad():
         module.weight.normal_(0.0, law.weight_std / sqrt(fan_in))
@@ -282,7 +284,7 @@ def _join(module: nn.Module, x1: Any, x2: Any) -> tuple[int, Inputs]:
 def _is_structured(x: Any) -> bool:
     """Returns whether inputs are named arguments, several arguments or graphs, and not one tensor."""
     several = isinstance(x, tuple) and any(isinstance(t, Tensor) and t.dim() for t in x)
-    return isinstance(x, Mapping) or several or graph_list(x) is not None
+    return isinstance(x, Mapping) or several or list_graphs(x) is not None
 
 
 def _adapt(net: nn.Module, x: Any) -> nn.Module:
@@ -294,8 +296,8 @@ def _kernels(net: nn.Module, x: Inputs, scales: dict[str, float]) -> Tensor:
     """Returns NNGP and NTK of one finite network as (2, n, n), averaged over outputs, one Jacobian in memory at a
     time.
     """
-    n = count(x)
-    out = run(net, x)
+    n = count_examples(x)
+    out = run_module(net, x)
     out = out if isinstance(out, Tensor) else output_tensor(out)
     if out.shape[:1] != (n,):
         found = f"forward returns a tensor of shape {tuple(out.shape)} for {n} inputs"

@@ -24,7 +24,7 @@ from gnomon.kernels.rules.positions import AttendRule, BlendRule, MixRule, MoveR
 from gnomon.kernels.rules.recurrence import RecurRule
 from gnomon.kernels.rules.taps import TapsRule
 from gnomon.program.expression import Expression
-from gnomon.program.laws import Init, Law, laws_by_path
+from gnomon.program.laws import Init, InitializationLaw, initialization_laws_by_path
 from gnomon.program.linear import slope_and_intercept
 from gnomon.program.steps import (
     Activation,
@@ -119,7 +119,7 @@ def plan(
 
     ``duals`` caches the duals of earlier expressions; new ones are added.
     """
-    chosen, duals = laws_by_path(program, module, init), {} if duals is None else duals
+    chosen, duals = initialization_laws_by_path(program, module, init), {} if duals is None else duals
     rules = tuple(_rule(program, step, chosen, standard, duals) for step in program.steps)
     full, own, last = _forms(program, rules)
     return LimitPlan(program, rules, full, own, last)
@@ -149,7 +149,11 @@ def _forms(
 
 
 def _rule(
-    program: Program, step: ProgramStep, chosen: dict[str, Law], standard: bool, duals: dict[Any, AbstractDual]
+    program: Program,
+    step: ProgramStep,
+    chosen: dict[str, InitializationLaw],
+    standard: bool,
+    duals: dict[Any, AbstractDual],
 ) -> AbstractRule | DataRule:
     rank = len(program.steps[step.inputs[0]].grid) if step.inputs else 0
     match step.op:

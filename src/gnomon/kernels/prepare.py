@@ -20,7 +20,7 @@ from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import CompiledPlan, accepts_points, dense, images, pairs
 from gnomon.kernels.plan import LimitPlan, plan
 from gnomon.program.laws import Init
-from gnomon.program.read import read
+from gnomon.program.read import read_program
 from gnomon.program.trace import global_hooks
 
 MAX_COMPARED_ENTRIES = 4096
@@ -61,9 +61,9 @@ def compiled_loops(plan: LimitPlan) -> CompiledPlan | None:
 
     Loops are compiled by their first run.
 
-    >>> from gnomon.program.laws import Law
+    >>> from gnomon.program.laws import InitializationLaw
     >>> net, x = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 1)), torch.eye(2, dtype=torch.float64)
-    >>> chain = compiled_loops(PlanCache(net, Law(2**0.5), standard=False).plan(x))
+    >>> chain = compiled_loops(PlanCache(net, InitializationLaw(2**0.5), standard=False).plan(x))
     >>> chain.run((x, x), ("nngp",), torch.float64)["nngp"]  # the arc-cosine kernel: 1 and 1 / pi
     tensor([[1.0000, 0.3183],
             [0.3183, 1.0000]], dtype=torch.float64)
@@ -155,7 +155,7 @@ class PlanCache:
         return PlanCache, (self.net, self.init, self.standard)
 
     def _prepare(self, x: Tensor) -> Prepared:
-        made = plan(read(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals)
+        made = plan(read_program(self.net, x), self.net, self.init, standard=self.standard, duals=self._duals)
         return Prepared(made, compiled_loops(made))
 
 

@@ -6,7 +6,7 @@ A bar on a terminal shows work of more than two seconds, layer by layer of every
 import torch
 from torch import Tensor
 
-from gnomon.core.machine.memory import MatrixTile, tiles
+from gnomon.core.machine.memory import MatrixTile, matrix_tiles
 from gnomon.core.machine.progress import Progress
 from gnomon.kernels import propagate
 from gnomon.kernels.plan import LimitPlan
@@ -26,7 +26,7 @@ def run(
     right = left if symmetric else _measure(made, data[1])
     n, m, device = _count(data[0]), _count(data[1]), _device(data[0])
     out = {kind: torch.empty(n, m, dtype=dtype, device=device) for kind in kinds}
-    parts = list(tiles(n, m, pair_bytes=1, budget=tile, symmetric=symmetric))
+    parts = list(matrix_tiles(n, m, pair_bytes=1, budget=tile, symmetric=symmetric))
     with Progress(len(parts) * len(made.rules), "layers of tiles") as progress:
         for t in parts:
             pair = _tile(made, data, (left, right), t, "ntk" in kinds, symmetric, progress)

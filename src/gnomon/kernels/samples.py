@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, out_of_range
+from gnomon.core.errors import InputError, out_of_range_error
 from gnomon.core.inputs.checks import check_integer
 from gnomon.kernels.inputs import points, takes_tokens
 
@@ -43,7 +43,7 @@ def sample_points(n: Any, name: str, net: nn.Module, shape: tuple[int, ...] | No
         return SamplePoints(len(given), tuple(given.shape[1:]), given)
     count = check_integer(name, n)
     if shape is not None and not isinstance(shape, tuple | list):
-        raise out_of_range("shape", "a tuple, the shape of one input such as (c, h, w)", shape)
+        raise out_of_range_error("shape", "a tuple, the shape of one input such as (c, h, w)", shape)
     known = _first_shape(net) if shape is None else shape
     return SamplePoints(count, tuple(check_integer("shape", size) for size in known), None)
 

@@ -13,7 +13,7 @@ from torch.nn.utils import parametrize
 
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.program.trace import has_hooks
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d)
@@ -82,7 +82,7 @@ def _ends(net: nn.Module, x: Tensor) -> tuple[set[str], set[str]]:
             hooks.append(watch(path, module))
     try:
         with torch.enable_grad():
-            output = run(net, x)
+            output = run_module(net, x)
     finally:
         for h in hooks:
             h.remove()

@@ -15,7 +15,7 @@ from gnomon.lab.judges.mean_bound import at_most
 from gnomon.lab.judges.order import in_order
 from gnomon.lab.judges.slope import rate_is
 from gnomon.lab.judges.trend import monotone_in
-from gnomon.lab.run import ClaimOutcome, run
+from gnomon.lab.run import ClaimOutcome, run_claim
 from gnomon.lab.verdict import Judgment, Verdict
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "monotone_in",
     "in_order",
     "rate_is",
-    "run",
+    "run_claim",
 ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gnomon.core.results import Axis, Bars, Line, Plot, Scatter
-from gnomon.core.results.plot import Mark
+from gnomon.core.results.plot import PlotMark
 
 __all__ = ["name_axes"]
 
@@ -44,7 +44,7 @@ def name_axes(plot: Plot, axes: Sequence[str], parameters: Mapping[str, Any]) ->
     return replace(plot, marks=marks, x=Axis(x.label, log=_needs_log(places)), y=y)
 
 
-def _at_places(mark: Mark, places: tuple[float, ...]) -> Mark:
+def _at_places(mark: PlotMark, places: tuple[float, ...]) -> PlotMark:
     """Moves a curve or points of a plot to other x positions; draws a prediction with several points as a dashed
     line.
     """

@@ -7,7 +7,7 @@ disagree.
 ...     id="doubling", title="A sum with itself is twice the number", equation="x + x = 2 x", source=Source("derived"),
 ...     premises=(Premise("two terms"),), parameters={"x": 3.0}, judge=equals(rounding=2),
 ...     predicted=lambda x: 2 * x, observed=lambda x: x + x, control=lambda x: x + x + 1)
->>> outcome = run(claim)
+>>> outcome = run_claim(claim)
 >>> outcome.judgment.verdict.value, outcome.control.verdict.value, outcome.as_stated
 ('holds', 'refuted', True)
 """
@@ -19,12 +19,12 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.machine.clock import Clock
 from gnomon.core.modules.preserve import seed_generators
 from gnomon.core.results import Finding, Hypothesis, Plot, Result
-from gnomon.core.results.plain import HIDDEN, to_json_value
+from gnomon.core.results.plain import HIDDEN_IN_JSON, to_json_value
 from gnomon.findings import theory as kinds
 from gnomon.lab.axes import name_axes
 from gnomon.lab.claim import Claim, Scale, parameters_of
@@ -47,7 +47,7 @@ class ClaimOutcome(Result):
     premises: tuple[Hypothesis, ...]
     parameters: Mapping[str, Any]
     seconds: float = 0.0
-    title: str = field(default="", metadata=HIDDEN)
+    title: str = field(default="", metadata=HIDDEN_IN_JSON)
 
     @property
     def violated_premises(self) -> tuple[str, ...]:
@@ -112,8 +112,8 @@ class ClaimOutcome(Result):
         }
 
 
-@names_call
-def run(
+@add_call_to_errors
+def run_claim(
     claim: Claim,
     settings: Mapping[str, Any] | None = None,
     *,
@@ -134,12 +134,12 @@ def run(
     ...     premises=(Premise("x is real"),), parameters={"n": 5}, judge=bounded_by("below"),
     ...     predicted=lambda n: [0.0] * n, observed=lambda n: torch.randn(n) ** 2,
     ...     control=lambda n: -(torch.randn(n) ** 2))
-    >>> run(claim, {"n": "9"}, seed=3).parameters
+    >>> run_claim(claim, {"n": "9"}, seed=3).parameters
     {'n': 9, 'seed': 3}
     """
     start = clock()
     if not 0 <= check_seed(seed) < SEED_LIMIT:
-        raise out_of_range("seed", "a whole number from 0 to 2^48", seed)
+        raise out_of_range_error("seed", "a whole number from 0 to 2^48", seed)
     chosen = claim.settings(settings or {}, scale) | {"seed": int(seed)}
     with torch.random.fork_rng(devices=[]):
         predicted = _call(claim.predicted, chosen)

@@ -9,7 +9,7 @@ May import: adapter, core, findings, linalg, program, training.
 from gnomon.landscape.batchnorm import normalization_smoothing
 from gnomon.landscape.between import average_models, loss_between
 from gnomon.landscape.connectivity import mode_connectivity
-from gnomon.landscape.edge import edge
+from gnomon.landscape.edge import edge_of_stability
 from gnomon.landscape.flat_directions import flat_directions
 from gnomon.landscape.flatness import flatness_radius
 from gnomon.landscape.gauss_newton import empirical_fisher, fisher, gauss_newton
@@ -30,7 +30,7 @@ from gnomon.landscape.symmetries import parameter_symmetries
 
 __all__ = [
     "average_models",
-    "edge",
+    "edge_of_stability",
     "empirical_fisher",
     "fisher",
     "flat_directions",

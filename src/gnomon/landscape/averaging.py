@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.between import average_models
@@ -58,7 +58,7 @@ class AveragingGain(Result):
         return (Plot("Averages of models", (bars,), Axis("loss"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def averaging_gain(models: Sequence[nn.Module], data: Any, *, loss: Loss | None = None) -> AveragingGain:
     """Returns the mean loss of several models, the loss of their ensemble and of their averaged weights.
 

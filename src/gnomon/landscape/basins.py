@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
@@ -58,7 +58,7 @@ class BasinMap(Result):
         return (Plot("Basins of attraction", marks, Axis("first parameter"), Axis("second parameter"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def basin_map(
     loss: Callable[[Float[Tensor, "n 2"]], Float[Tensor, " n"]],

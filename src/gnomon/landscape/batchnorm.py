@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -62,7 +62,7 @@ class NormalizationSmoothing(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def normalization_smoothing(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationSmoothing:
     """Measures how much of the gradient each batch norm layer removes beyond rescaling it, on one batch.
 

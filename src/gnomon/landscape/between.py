@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -87,7 +87,7 @@ class LossBetween(Result):
         return first, Plot("Error between two models", (line,), POSITION_BETWEEN_MODELS, Axis("error rate"))
 
 
-@names_call
+@add_call_to_errors
 def loss_between(
     a: nn.Module,
     b: nn.Module,
@@ -135,7 +135,7 @@ def loss_between(
     return LossBetween(t, torch.tensor(losses, dtype=torch.float64), known)
 
 
-@names_call
+@add_call_to_errors
 def average_models(models: Sequence[nn.Module]) -> nn.Module:
     """Returns a model in eval mode whose parameters and floating-point buffers are the means over several models.
 

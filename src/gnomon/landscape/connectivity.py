@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.between import POSITION_BETWEEN_MODELS, LossBetween, loss_between
 from gnomon.landscape.matching import match_units
@@ -57,7 +57,7 @@ class ModeConnectivity(Result):
         return (Plot("Loss between two models", marks, POSITION_BETWEEN_MODELS, Axis("loss"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def mode_connectivity(
     a: nn.Module, b: nn.Module, data: Any, *, loss: Loss | None = None, points: int = 11
 ) -> ModeConnectivity:

@@ -17,14 +17,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.adapter.adapt import adapt_examples
-from gnomon.core.errors import NotFiniteError, names_call, out_of_range
+from gnomon.core.errors import NotFiniteError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_integer, check_readable
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.pure import PureFunction
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.linalg.conjugate import LinearSolve, solve_operator
 from gnomon.linalg.diagonal import DiagonalEstimate, diagonal
@@ -58,7 +58,7 @@ class Setup:
         """Checks the arguments of `hessian` and similar functions, and returns them as one record."""
         if isinstance(module, nn.Module):
             module, data = adapt_examples(module, data)
-        check_readable(module)
+        check_module_is_callable(module)
         with preserve(module, mode=None):
             objective = Objective.of(data, module, loss)
             tile = _affordable(module, objective) if tile is None else check_integer("tile", tile)
@@ -134,7 +134,7 @@ class AbstractCurvature(AbstractOperator):
         for layer in layers:
             yield layer, self.block([name for name in self.names if name.rpartition(".")[0] == layer])
 
-    @names_call
+    @add_call_to_errors
     @limit_time
     def top(
         self,
@@ -152,7 +152,7 @@ class AbstractCurvature(AbstractOperator):
         """
         return top_eigenpairs(self, k, steps=iterations, accuracy=accuracy, seed=seed)
 
-    @names_call
+    @add_call_to_errors
     @limit_time
     def density(
         self, *, steps: int = 40, starts: int = 4, seed: int = 0, budget: float | None = None
@@ -160,7 +160,7 @@ class AbstractCurvature(AbstractOperator):
         """Estimates the distribution of the curvature matrix's eigenvalues, by the Lanczos method."""
         return spectral_density(self, steps=min(steps, self.size), starts=starts, seed=seed)
 
-    @names_call
+    @add_call_to_errors
     @limit_time
     def trace(
         self, *, products: int = 60, confidence: float = 0.95, method: str = "auto", seed: int = 0,
@@ -172,14 +172,14 @@ class AbstractCurvature(AbstractOperator):
         """
         if method not in ("auto", "hutch++", "hutchinson"):
             known = '"auto", "hutch++" or "hutchinson"'
-            raise out_of_range("method", known, method)
+            raise out_of_range_error("method", known, method)
         if method == "auto" and products >= 12:
             return automatic_trace(self, products=products, confidence=confidence, seed=seed)
         if method != "hutchinson":
             return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
         return hutchinson(self, samples=products, confidence=confidence, seed=seed)
 
-    @names_call
+    @add_call_to_errors
     @limit_time
     def diagonal(
         self, *, samples: int = 100, confidence: float = 0.95, seed: int = 0, budget: float | None = None
@@ -187,7 +187,7 @@ class AbstractCurvature(AbstractOperator):
         """Estimates every diagonal entry of the curvature matrix with a confidence interval, from random vectors."""
         return diagonal(self, samples=samples, confidence=confidence, seed=seed)
 
-    @names_call
+    @add_call_to_errors
     @limit_time
     def inverse_product(
         self, b: Float[Tensor, " p"], *, damping: float = 0.0, tolerance: float = 1e-5, products: int = 1000,
@@ -252,5 +252,5 @@ def _affordable(module: nn.Module, objective: Objective) -> int:
     batch = objective.data.first(1)
     y = objective.of_batch(batch)[1]
     with preserve(module, all_derivatives=True):
-        each = bytes_saved_for_backward(lambda: objective.loss_of(run(module, batch.x), y), module)
+        each = bytes_saved_for_backward(lambda: objective.loss_of(run_module(module, batch.x), y), module)
     return examples_that_fit(SECOND_DERIVATIVE_MEMORY * each, MAX_EXAMPLES_PER_GRAPH)

@@ -16,10 +16,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
 from gnomon.findings import training as kinds
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 from gnomon.training.torch_optimizers import as_gradient_descent
 
 EDGE_TOLERANCE = 0.15
@@ -86,8 +86,8 @@ class EdgeOfStability(Result):
         return (Plot("Edge of stability", marks, Axis("step"), Axis("largest Hessian eigenvalue"), self.verdict),)
 
 
-@names_call
-def edge(run: Run, *, watched: str = "sharpness") -> EdgeOfStability:
+@add_call_to_errors
+def edge_of_stability(run: TrainingRun, *, watched: str = "sharpness") -> EdgeOfStability:
     """Compares the sharpness recorded during a run of `gnomon.train` with the edge of stability.
 
     The run needs a watcher of that name, for instance
@@ -99,7 +99,7 @@ def edge(run: Run, *, watched: str = "sharpness") -> EdgeOfStability:
     >>> from gnomon.training import SGD, train
     >>> net, x, y = torch.nn.Linear(1, 1, bias=False), torch.tensor([[2.0]]), torch.zeros(1)
     >>> watch = {"sharpness": lambda step, model, loss: sharpness(model, (x, y)).value}
-    >>> print(edge(train(net, (x, y), optimizer=SGD(0.1), steps=5, watch=watch)).verdict)
+    >>> print(edge_of_stability(train(net, (x, y), optimizer=SGD(0.1), steps=5, watch=watch)).verdict)
     Sharpness went from 4 to 4, 20% of the limit 20 at the end: below the edge of stability: a larger learning rate
     would be stable too.
     """

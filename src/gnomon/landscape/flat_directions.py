@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import take
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
@@ -69,7 +69,7 @@ class FlatDirections(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: Loss | None = None) -> FlatDirections:
     """Counts the directions of the parameters that change no output of the examples.
 
@@ -96,7 +96,7 @@ def flat_directions(module: nn.Module, data: Any, *, examples: int = 100, loss: 
         leaves, inputs, rows = list(f.leaves.values()), objective.data.first(most).x, []
         n = len(objective.data.first(most))
         for i in range(n):
-            out = f(take(inputs, slice(i, i + 1)))[0]
+            out = f(take_examples(inputs, slice(i, i + 1)))[0]
             for a in range(len(out)):
                 parts = torch.autograd.grad(out[a], leaves, retain_graph=a + 1 < len(out), allow_unused=True,
                                             materialize_grads=True)  # fmt: skip

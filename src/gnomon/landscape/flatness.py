@@ -19,13 +19,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Histogram, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.landscape.hessian import hessian
 from gnomon.training.evaluate import Loss, Objective
 from gnomon.training.gradient import finite_loss, loss_gradient, trainable_parameters
@@ -50,7 +50,7 @@ class FlatnessRadius(Result):
     worst direction.
     """
 
-    radii: Float[Tensor, " d"] = field(metadata=HIDDEN)
+    radii: Float[Tensor, " d"] = field(metadata=HIDDEN_IN_JSON)
     worst: float
     foretold: float
     foretold_worst: float
@@ -80,7 +80,7 @@ class FlatnessRadius(Result):
         return (Plot("Flatness", (*marks, *line), Axis("distance"), Axis("directions"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def flatness_radius(
     module: nn.Module,
     data: Any,
@@ -115,7 +115,7 @@ def flatness_radius(
     >>> round(found.typical, 3), round(found.worst, 3), round(found.foretold, 3)
     (0.707, 0.707, 0.707)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     level, count = check_number("rise", rise, above=0), check_integer("draws", draws)
     generator = torch.Generator().manual_seed(check_seed(seed))
     most = None if products is None else check_integer("products", products, least=6)

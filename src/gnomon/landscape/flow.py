@@ -15,10 +15,10 @@ from typing import Any
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Result
 from gnomon.training import SGD, train
 from gnomon.training.evaluate import Loss
@@ -47,7 +47,7 @@ class GradientFlowGap(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def gradient_flow_gap(
     module: nn.Module, data: Any, *, lr: float, steps: int = 100, step_divisor: int = 8, loss: Loss | None = None
 ) -> GradientFlowGap:
@@ -73,7 +73,7 @@ def gradient_flow_gap(
     >>> round(found.outputs, 4)
     0.1429
     """
-    check_readable(module)
+    check_module_is_callable(module)
     rate, c = check_number("lr", lr, above=0), check_integer("step_divisor", step_divisor, least=2)
     count = check_integer("steps", steps)
     runs = [train(module, data, loss=loss, optimizer=SGD(r), steps=s, record=[s], mode="eval").raise_if_interrupted()
@@ -82,8 +82,8 @@ def gradient_flow_gap(
         raise InputError(
             f"descent diverged at lr = {rate:.3g}", accepted="a stable learning rate", fix="Use a smaller lr"
         )
-    inputs = source(data, module=module).whole().x
-    f0, f1, f2 = (outputs(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
+    inputs = data_source(data, module=module).whole().x
+    f0, f1, f2 = (outputs_in_eval_mode(m, inputs).double() for m in (module, runs[0].model, runs[1].model))
     w0, w1, w2 = (parameters_to_vector(m.parameters()).detach().double() for m in (module, *(r.model for r in runs)))
     gaps = [float((a - b).norm() / (b - o).norm().clamp_min(1e-300)) for a, b, o in ((f1, f2, f0), (w1, w2, w0))]
     return GradientFlowGap(gaps[0], gaps[1], rate, count)  # (1)

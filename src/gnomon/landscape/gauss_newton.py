@@ -28,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
@@ -144,7 +144,7 @@ class SampledFisherOperator(AbstractOutputCurvature):
         return _outer(slopes.reshape(self._samples, *outputs.shape), self._n * self._samples)  # (4)
 
 
-@names_call
+@add_call_to_errors
 def gauss_newton(
     module: nn.Module,
     data: Any,
@@ -169,7 +169,7 @@ def gauss_newton(
     return GaussNewtonOperator(Setup.of(module, data, loss, parameters, tile))
 
 
-@names_call
+@add_call_to_errors
 def fisher(
     module: nn.Module,
     data: Any,
@@ -207,7 +207,7 @@ def fisher(
     return SampledFisherOperator(setup, check_integer("draws", draws), check_seed(seed))
 
 
-@names_call
+@add_call_to_errors
 def empirical_fisher(
     module: nn.Module,
     data: Any,

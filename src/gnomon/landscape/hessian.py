@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.landscape.curvature import AbstractCurvature, Setup
 from gnomon.training.evaluate import Loss
@@ -50,7 +50,7 @@ class HessianOperator(AbstractCurvature):
         )  # (2)  # fmt: skip
 
 
-@names_call
+@add_call_to_errors
 def hessian(
     module: nn.Module,
     data: Any,

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -61,7 +61,7 @@ class ImplicitPenalty(Result):
         return (Plot("What steps add to the loss", (bars,), Axis("loss and penalties"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def implicit_penalty(
     module: nn.Module,
     data: Any,

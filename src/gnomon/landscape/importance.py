@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -53,7 +53,7 @@ class NormalizationImportance(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def normalization_importance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> NormalizationImportance:
     """Measures the rise of the loss when the learned scale or shift of each batch norm layer is reset.
 

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["InvisibleWeights", "invisible_weights"]
@@ -55,7 +55,7 @@ class InvisibleWeights(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
     """Computes for each linear layer the share of its squared weights that has no effect on any example.
 
@@ -93,7 +93,7 @@ def invisible_weights(module: nn.Module, x: Any) -> InvisibleWeights:
         handles = [part.register_forward_pre_hook(keep(name)) for name, part in layers.items()]
         try:
             for batch in as_input_source(x, module).batches():
-                run(module, batch.x)
+                run_module(module, batch.x)
         finally:
             for handle in handles:
                 handle.remove()

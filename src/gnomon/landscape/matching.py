@@ -18,14 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.landscape.between import check_same_architecture
 from gnomon.program.units import UnitEntries, UnitGroup, hidden_units, permute_units
 
@@ -49,7 +49,7 @@ class MatchedUnits(Result):
     '2 of 2 units in 1 groups were permuted: the weights were 5 apart, now 2.'
     """
 
-    module: nn.Module = field(repr=False, metadata=HIDDEN)
+    module: nn.Module = field(repr=False, metadata=HIDDEN_IN_JSON)
     orders: dict[str, Tensor]
     before: float
     after: float
@@ -77,7 +77,7 @@ class MatchedUnits(Result):
         return (Plot("Matching of hidden units", (bars,), Axis("distance"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations") -> MatchedUnits:
     """Returns a copy of model ``b`` with the same outputs and its hidden units in the order of model ``a``.
 
@@ -99,9 +99,9 @@ def match_units(a: nn.Module, b: nn.Module, data: Any, *, by: str = "activations
     (0, 0.0)
     """
     check_same_architecture(a, b)
-    check_readable(a)
+    check_module_is_callable(a)
     if by not in ("activations", "weights"):
-        raise out_of_range("by", '"activations" or "weights"', by)
+        raise out_of_range_error("by", '"activations" or "weights"', by)
     inputs = as_input_source(data, a).first(MAX_EXAMPLES).x
     if not isinstance(inputs, Tensor):
         found = f"x is a {type(inputs).__name__}"
@@ -169,7 +169,7 @@ def _activations(model: nn.Module, groups: tuple[UnitGroup, ...], x: Tensor) -> 
     with preserve(model, grad=False):
         handles = [parts[name].register_forward_hook(keep(name)) for name in names]
         try:
-            run(model, x)
+            run_module(model, x)
         finally:
             for handle in handles:
                 handle.remove()

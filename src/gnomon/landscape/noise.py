@@ -25,9 +25,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vmap
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.arguments import Inputs, map_tensors, take
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, map_tensors, take_examples
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.pure import PureFunction
 from gnomon.core.results import Axis, Interval, Line, Plot, Reference, Result
@@ -80,7 +80,7 @@ class GradientNoise(Result):
         return (Plot("Gradient noise", marks, *axes, caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def gradient_noise(
     module: nn.Module,
     data: Any,
@@ -106,7 +106,7 @@ def gradient_noise(
     >>> round(noise.scale, 4)                                                   # 4 / (4 - 4 / 4)
     1.3333
     """
-    check_readable(module)
+    check_module_is_callable(module)
     confidence = check_number("confidence", confidence, above=0, below=1)
     with preserve(module, all_derivatives=True):
         objective = Objective.of(data, module, loss)
@@ -151,7 +151,9 @@ def _rows(f: PureFunction, objective: Objective, x: Inputs, y: Tensor) -> Tensor
         gradients = vmap(grad(single), in_dims=(None, _axes(x), 0))(leaves, x, y)
         return torch.cat([g.reshape(len(y), -1) for g in gradients.values()], 1)
     except (RuntimeError, ValueError, NotImplementedError):
-        return torch.stack([_gradient(f, objective, take(x, slice(i, i + 1)), y[i : i + 1]) for i in range(len(y))])
+        return torch.stack(
+            [_gradient(f, objective, take_examples(x, slice(i, i + 1)), y[i : i + 1]) for i in range(len(y))]
+        )
 
 
 def _axes(x: object) -> object:

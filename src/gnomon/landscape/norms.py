@@ -22,7 +22,7 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import effective_rank
@@ -97,7 +97,7 @@ class RankDuringTraining(Result):
         return (Plot("Effective rank in training", lines, Axis("checkpoint"), Axis("rank"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def solution_norms(module: nn.Module) -> SolutionNorms:
     """Computes norms of a network's weights, for each weight matrix and for the whole network.
 
@@ -119,7 +119,7 @@ def solution_norms(module: nn.Module) -> SolutionNorms:
     return SolutionNorms({name: _norms(w) for name, w in weights.items()}, squares**0.5, _path(module))
 
 
-@names_call
+@add_call_to_errors
 def rank_during_training(checkpoints: Sequence[nn.Module]) -> RankDuringTraining:
     """Computes the effective rank of each weight matrix at each checkpoint of a run.
 

@@ -25,8 +25,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Interval, Result
@@ -78,7 +78,7 @@ class LocalEntropy(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def largest_loss_rise(
     module: nn.Module,
     data: Any,
@@ -110,7 +110,7 @@ def largest_loss_rise(
     ...     4)  # (11^2-10^2)/2
     10.5
     """
-    check_readable(module)
+    check_module_is_callable(module)
     r, count = check_number("radius", radius, above=0), check_integer("ascent_steps", ascent_steps)
     moved = copy_module(module)
     leaves = trainable_parameters(moved)
@@ -130,7 +130,7 @@ def largest_loss_rise(
     return LargestLossRise(start, value - start, r, adaptive)
 
 
-@names_call
+@add_call_to_errors
 def local_entropy(
     module: nn.Module,
     data: Any,
@@ -162,7 +162,7 @@ def local_entropy(
     >>> abs(result.value + log(2) / 2) < 0.05                               # E exp(-w^2 / 2) = 1 / sqrt(1 + 1 / c)
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     c, m = check_number("scope", scope, above=0), check_integer("draws", draws, least=2)
     generator = torch.Generator().manual_seed(check_seed(seed))
     moved = copy_module(module)

@@ -20,8 +20,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
@@ -91,7 +91,7 @@ class LossPlane(Result):
         return (Plot("Loss on a plane through the model", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def loss_plane(
     module: nn.Module,
@@ -129,7 +129,7 @@ def loss_plane(
     >>> found.best, float(found.losses.min())
     ((0.0, 0.0), 0.0)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     far, n = check_number("reach", reach, above=0), check_integer("points", points, least=3) | 1
     moved = copy_module(module)
     leaves = trainable_parameters(moved)

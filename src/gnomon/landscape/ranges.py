@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
@@ -111,7 +111,7 @@ class InitializationScaleRange(Result):
         return (Plot("Scale of the initial weights", (line,), Axis("scale", log=True), Axis("loss"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def lr_range(
     module: nn.Module,
@@ -151,7 +151,7 @@ def lr_range(
     >>> result.stopped, 0.1 < result.largest < 10
     ('diverged', True)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     first, last = check_number("low", low, above=0), check_number("high", high, above=0)
     count, size, seed = check_integer("steps", steps, least=3), check_integer("batch", batch), check_seed(
         seed)  # fmt: skip
@@ -186,7 +186,7 @@ def lr_range(
     return LrRange(tuple(rates[: len(losses)]), tuple(losses), stopped)
 
 
-@names_call
+@add_call_to_errors
 def initialization_scale_range(
     module: nn.Module,
     data: Any,
@@ -218,7 +218,7 @@ def initialization_scale_range(
     >>> len(result.losses)
     2
     """
-    check_readable(module)
+    check_module_is_callable(module)
     factors = tuple(check_number("scales", c, above=0) for c in scales)
     losses = []
     for c in factors:

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -86,7 +86,7 @@ class RunConstants(Result):
         return Plot("Constants along a run", curves, axis, Axis("curvature", log=True), self.verdict), cosine
 
 
-@names_call
+@add_call_to_errors
 def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
     """Returns a copy of the model, to store checkpoints during `gnomon.train` with ``watch={"model": keep_model}``.
 
@@ -98,7 +98,7 @@ def keep_model(step: int, model: nn.Module, loss: float) -> nn.Module:
     return copy_module(model)
 
 
-@names_call
+@add_call_to_errors
 def run_constants(
     models: Sequence[nn.Module],
     data: Any,

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_number, check_weights
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -42,7 +42,7 @@ class ScaleInvariance(Result):
         """The names of the weight tensors whose scale does not change the loss."""
         return tuple(name for name, cosine in self.cosines.items() if cosine < MAX_COSINE)
 
-    @names_call("effective_lr(lr)")
+    @add_call_to_errors("effective_lr(lr)")
     def effective_lr(self, lr: float) -> dict[str, float]:
         """Returns lr / |w|^2 for each weight w whose scale has no effect: the rate at which the direction of w turns.
 
@@ -64,7 +64,7 @@ class ScaleInvariance(Result):
         return (Plot("Cosine of weights and their gradient", (bars,), Axis("|cosine|"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def scale_invariance(module: nn.Module, data: Any, *, loss: Loss | None = None) -> ScaleInvariance:
     """Finds the weight tensors whose scale does not change the loss, from their gradients in training mode.
 

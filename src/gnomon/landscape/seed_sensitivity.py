@@ -16,10 +16,10 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Result
 from gnomon.training import train
@@ -47,7 +47,7 @@ class SeedSensitivity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def seed_sensitivity(
     build: Callable[[int], nn.Module],
     data: Any,
@@ -85,10 +85,10 @@ def seed_sensitivity(
     for seed in seeds:
         with random_state(seed):
             net = build(seed)
-        check_readable(net)
+        check_module_is_callable(net)
         run = train(net, data, loss=loss, optimizer=optimizer, steps=steps, record=[steps], seed=seed)
         losses.append(float(run.raise_if_interrupted().loss[-1]))
-        functions.append(outputs(run.model, source(data, module=net).whole().x).double())
+        functions.append(outputs_in_eval_mode(run.model, data_source(data, module=net).whole().x).double())
         weights.append(parameters_to_vector(run.model.parameters()).detach().double())
     return SeedSensitivity(_apart(functions), _apart(weights), tuple(losses))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Reference, Result, Value
@@ -108,7 +108,7 @@ class Sharpness(Result):
         return (Plot("Sharpness", (bars, *limit), Axis("Hessian eigenvalue"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def sharpness(
     module: nn.Module,
@@ -148,7 +148,7 @@ def sharpness(
     """
     lr = None if lr is None else check_number("lr", lr, above=0)
     if not 0 <= check_number("momentum", momentum) < 1:
-        raise out_of_range("momentum", "at least 0 and below 1", momentum)
+        raise out_of_range_error("momentum", "at least 0 and below 1", momentum)
     k, seed = check_integer("k", k), check_seed(seed)
     steps = None if iterations is None else check_integer("iterations", iterations)
     share = None if accuracy is None else check_number("accuracy", accuracy, above=0)

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.hessian import hessian
@@ -100,7 +100,7 @@ class _Adaptive(AbstractOperator):
         return self._scale * self._operator.matvec(self._scale * v)
 
 
-@names_call
+@add_call_to_errors
 def sharpness_variants(
     module: nn.Module,
     data: Any,

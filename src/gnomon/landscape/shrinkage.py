@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.landscape.sharpness import sharpness
@@ -56,7 +56,7 @@ class WeightShrinkage(Result):
         return (Plot("Shrinkage by direction", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = None) -> float:
     """Returns the weight decay that is equivalent to early stopping with a learning rate and a number of steps.
 
@@ -70,7 +70,7 @@ def equivalent_weight_decay(lr: float | Sequence[float], *, steps: int | None = 
     return 1 / sum(rates)  # (3)
 
 
-@names_call
+@add_call_to_errors
 def weight_shrinkage(
     module: nn.Module,
     data: Any,

@@ -22,8 +22,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.copies import copy_module
@@ -96,7 +96,7 @@ class Convexity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def loss_along(
     module: nn.Module,
     data: Any,
@@ -128,7 +128,7 @@ def loss_along(
     >>> round(found.curvature, 5)
     0.5
     """
-    check_readable(module)
+    check_module_is_callable(module)
     reach, points = check_number("reach", reach, above=0), check_integer("points", points, least=3) | 1
     leaves = trainable_parameters(module)
     w = parameters_to_vector(leaves).detach()
@@ -141,7 +141,7 @@ def loss_along(
     return LossSlice(t, torch.tensor(losses, dtype=torch.float64), slope, curvature)
 
 
-@names_call
+@add_call_to_errors
 def convexity(
     module: nn.Module,
     data: Any,
@@ -164,7 +164,7 @@ def convexity(
     >>> convexity(nn.Linear(2, 1), (torch.randn(8, 2), torch.randn(8)), segments=10).broken          # least squares
     0.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     count, size = check_integer("segments", segments), check_number("radius", radius, above=0)
     generator = torch.Generator().manual_seed(check_seed(seed))
     w = parameters_to_vector(trainable_parameters(module)).detach()

@@ -24,8 +24,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
@@ -88,7 +88,7 @@ class PolyakConstant(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def try_gradient_steps(
     module: nn.Module,
     data: Any,
@@ -119,7 +119,7 @@ def try_gradient_steps(
     >>> result.cosines
     (1.0, -1.0)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     most = None if products is None else check_integer("products", products)
     local = sharpness(module, data, loss=loss, iterations=most).value
     if not local > 0:
@@ -145,7 +145,7 @@ def try_gradient_steps(
     return GradientStepTrials(chosen, tuple(losses), tuple(cosines), tuple(ratios), start, local)
 
 
-@names_call
+@add_call_to_errors
 def polyak_constant(
     module: nn.Module,
     data: Any,
@@ -177,7 +177,7 @@ def polyak_constant(
     >>> round(polyak_constant(net, (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.1, steps=5).value, 5)  # its curvature
     4.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     count, floor = check_integer("steps", steps), check_number("min_loss", min_loss)
     most = None if products is None else check_integer("products", products)
     rate = None if lr is None else check_number("lr", lr, above=0)

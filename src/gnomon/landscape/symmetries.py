@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_seed, check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.landscape.matching import log_orders
 from gnomon.program.units import HiddenUnits, hidden_units, permute_units, scale_units
@@ -76,7 +76,7 @@ class ParameterSymmetries(Result):
         return (Plot("Hidden units that can be permuted", (bars,), Axis("units"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def parameter_symmetries(module: nn.Module, data: Any, *, seed: int = 0) -> ParameterSymmetries:
     """Finds hidden units that can be permuted or rescaled without changing the outputs.
 
@@ -147,4 +147,4 @@ def rescaled_copy(module: nn.Module, units: HiddenUnits, factor: float) -> nn.Mo
 
 def _outputs(model: nn.Module, x: Tensor) -> Tensor:
     with preserve(model, grad=False):
-        return output_tensor(run(model, x)).double()
+        return output_tensor(run_module(model, x)).double()

@@ -7,6 +7,6 @@ May import: core, findings.
 """
 
 from gnomon.linalg.cholesky import CholeskyFactor, cholesky
-from gnomon.linalg.diagnose import Diagnosis, diagnose
+from gnomon.linalg.diagnose import MatrixDiagnosis, diagnose_matrix
 
-__all__ = ["Diagnosis", "CholeskyFactor", "cholesky", "diagnose"]
+__all__ = ["MatrixDiagnosis", "CholeskyFactor", "cholesky", "diagnose_matrix"]

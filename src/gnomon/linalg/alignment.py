@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core import metrics
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets
 from gnomon.core.inputs.classes import targets_as_numbers
@@ -21,7 +21,7 @@ from gnomon.linalg.square import as_square_matrix
 __all__ = ["alignment", "effective_rank", "participation_ratio", "kernel_rotation"]
 
 
-@names_call
+@add_call_to_errors
 def kernel_rotation(first: Array, second: Array) -> float:
     """Returns how much a kernel matrix has changed direction relative to another, ignoring their scales.
 
@@ -42,7 +42,7 @@ def kernel_rotation(first: Array, second: Array) -> float:
     return max(0.0, 1 - float((a * b).sum() / (a.norm() * b.norm())))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def alignment(kernel: Array, y: Array) -> float:
     """Returns the centered alignment (similarity) of a kernel matrix with targets y, between -1 and 1.
 
@@ -72,7 +72,7 @@ def alignment(kernel: Array, y: Array) -> float:
     return float((k * target).sum() / (k.norm() * target.norm()))  # (2)
 
 
-@names_call
+@add_call_to_errors
 def effective_rank(kernel: Array) -> float:
     """Returns the effective number of nonzero eigenvalues of a kernel matrix (exponential of the spectrum's entropy).
 
@@ -88,7 +88,7 @@ def effective_rank(kernel: Array) -> float:
     return metrics.effective_rank(eigenvalues.clamp(min=0))  # (3)
 
 
-@names_call
+@add_call_to_errors
 def participation_ratio(kernel: Array) -> float:
     """Returns an effective number of eigenvalues of a kernel matrix: trace squared over the sum of squared entries.
 

@@ -27,11 +27,11 @@ from math import floor, isfinite, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results import Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.square import as_square_matrix, asymmetry, lapack_dtype, symmetric_part
 
 __all__ = ["CholeskyFactor", "cholesky"]
@@ -49,7 +49,7 @@ class CholeskyFactor(Result):
     0.0
     """
 
-    lower: Tensor = field(metadata=HIDDEN)
+    lower: Tensor = field(metadata=HIDDEN_IN_JSON)
     jitter: float
     multiple: float
     tried: int
@@ -64,7 +64,7 @@ class CholeskyFactor(Result):
         return f"{size} {added}; factorizations tried: {self.tried}."
 
 
-@names_call
+@add_call_to_errors
 def cholesky(K: Array, *, jitter: float | None = None) -> CholeskyFactor:
     """Returns the Cholesky factor of K + jitter I for a matrix K, and reports the jitter.
 
@@ -126,11 +126,11 @@ def scale(S: Tensor) -> float:
 
 def _factor_with(S: Tensor, jitter: float) -> CholeskyFactor:
     if not check_number("jitter", jitter) >= 0:
-        raise out_of_range("jitter", "None or a finite number of at least 0", jitter)
+        raise out_of_range_error("jitter", "None or a finite number of at least 0", jitter)
     lower = _factor(S, jitter)
     if lower is None:
         what = f"K + {jitter:.3g} I is not positive definite in {S.dtype}"
-        fix = "Leave jitter out to find the smallest that works, or read linalg.diagnose(K) for the reason"
+        fix = "Leave jitter out to find the smallest that works, or read linalg.diagnose_matrix(K) for the reason"
         raise InputError(what, accepted="a positive definite matrix", fix=fix)
     return CholeskyFactor(lower, float(jitter), jitter / scale(S), 1)
 

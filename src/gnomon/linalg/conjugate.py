@@ -12,11 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotConvergedError, names_call
+from gnomon.core.errors import InputError, NotConvergedError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["LinearSolve", "solve_operator"]
@@ -31,7 +31,7 @@ class LinearSolve(Result):
     The system is solved: residual 1.0e-09 of b after 2 products.
     """
 
-    x: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    x: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     residuals: tuple[float, ...]
     tolerance: float
 
@@ -53,7 +53,7 @@ class LinearSolve(Result):
         return (Plot("Conjugate gradients", marks, Axis("products"), Axis("relative residual", log=True)),)
 
 
-@names_call
+@add_call_to_errors
 def solve_operator(
     operator: AbstractOperator,
     b: Float[Tensor, " n"],

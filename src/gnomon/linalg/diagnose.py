@@ -19,7 +19,7 @@ Hypotheses: K square and finite. All but (1) and (6) are properties of S.
 Reference: (3) [roy2007effective]; (5) is derived above.
 
 >>> import numpy as np
->>> print(diagnose(np.eye(3)))
+>>> print(diagnose_matrix(np.eye(3)))
 The matrix is 3 x 3, float64 and symmetric.
 The matrix is positive definite: its eigenvalues run from 1 to 1.
 The condition number of the matrix is 1: a linear solve loses less than one digit.
@@ -34,7 +34,7 @@ from math import inf, log10
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import NotFiniteError, names_call
+from gnomon.core.errors import NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.metrics import effective_rank
 from gnomon.core.results import Axis, Finding, Line, Plot, Reference, Result, Value
@@ -44,11 +44,11 @@ from gnomon.linalg.cholesky import factor_with_least_jitter
 from gnomon.linalg.duplicates import duplicate_rows
 from gnomon.linalg.square import as_square_matrix, asymmetry, lapack_dtype, symmetric_part
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["MatrixDiagnosis", "diagnose_matrix"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Diagnosis(Result):
+class MatrixDiagnosis(Result):
     """The properties of a Gram matrix: symmetry, condition, rank, equal rows and the jitter that it needs.
 
     See equations (1) to (6) of the module docstring.
@@ -58,7 +58,7 @@ class Diagnosis(Result):
     kernel the largest entry takes the place of its mean, and 1 for the zero matrix: `cholesky`, equation (3).
     ``eigenvalues`` is ascending, float64. As text it is one sentence on each property, as `sentences`.
 
-    >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).duplicate_rows
+    >>> diagnose_matrix(torch.ones(2, 2, dtype=torch.float64)).duplicate_rows
     ((0, 1),)
     """
 
@@ -139,7 +139,7 @@ class Diagnosis(Result):
     def sentences(self) -> tuple[str, ...]:
         """Returns sentences on the matrix's symmetry, definiteness, condition, rank, equal rows and jitter.
 
-        >>> diagnose(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
+        >>> diagnose_matrix(torch.ones(2, 2, dtype=torch.float64)).sentences()[4]
         'Rows (0, 1) agree within 2e-14: the kernel cannot distinguish these inputs. Drop the repeated inputs.'
         """
         return tuple(str(part) for part in self._parts())
@@ -157,8 +157,8 @@ class Diagnosis(Result):
         return tuple(part(self) for part in (_symmetry, _definiteness, _condition, _rank, _duplicates, _jitter))
 
 
-@names_call
-def diagnose(K: Array) -> Diagnosis:
+@add_call_to_errors
+def diagnose_matrix(K: Array) -> MatrixDiagnosis:
     """Checks a Gram matrix: symmetry, spectrum, rank, equal rows, and the jitter that Cholesky needs.
 
     Takes tensors of any float dtype, device and stride, with or without gradients, and arrays. Always exact: the
@@ -168,7 +168,7 @@ def diagnose(K: Array) -> Diagnosis:
     n = 1000, 0.4 s for 2000, 2.5 s for 4000.
 
     >>> import torch
-    >>> d = diagnose(torch.diag(torch.tensor([3.0, 1.0])))
+    >>> d = diagnose_matrix(torch.diag(torch.tensor([3.0, 1.0])))
     >>> d.condition, round(d.participation_ratio, 12)                   # (3 + 1)^2 / (9 + 1)
     (3.0, 1.6)
     """
@@ -183,7 +183,7 @@ def diagnose(K: Array) -> Diagnosis:
     sizes = eigenvalues.abs()
     smallest = float(sizes.min())
     factor = factor_with_least_jitter(S.to(lapack_dtype(matrix.dtype)))
-    return Diagnosis(
+    return MatrixDiagnosis(
         dtype=str(matrix.dtype).removeprefix("torch."),
         asymmetry=skew,
         condition=float(sizes.max()) / smallest if smallest > 0 else inf,  # (2)
@@ -200,7 +200,7 @@ def _tolerance(dtype: torch.dtype) -> float:
     return 100 * eps if dtype == lapack_dtype(dtype) else eps
 
 
-def _symmetry(d: Diagnosis) -> str | Finding:
+def _symmetry(d: MatrixDiagnosis) -> str | Finding:
     size = f"The matrix is {d.n} x {d.n}, {d.dtype} and"
     if d.asymmetry == 0:
         return f"{size} symmetric."
@@ -210,7 +210,7 @@ def _symmetry(d: Diagnosis) -> str | Finding:
     return Finding(kinds.ASYMMETRIC, values=values, evidence=(Value("asymmetry", d.asymmetry),))
 
 
-def _definiteness(d: Diagnosis) -> str | Finding:
+def _definiteness(d: MatrixDiagnosis) -> str | Finding:
     low, high, rounding = d.smallest_eigenvalue, d.largest_eigenvalue, d.rounding
     if low == high == 0:
         return Finding(kinds.ZERO_MATRIX)
@@ -231,7 +231,7 @@ def _definiteness(d: Diagnosis) -> str | Finding:
     )
 
 
-def _condition(d: Diagnosis) -> str | Finding:
+def _condition(d: MatrixDiagnosis) -> str | Finding:
     digits = -log10(d.eps)
     evidence = (Value("condition number", d.condition),)
     if d.condition == inf:
@@ -246,7 +246,7 @@ def _condition(d: Diagnosis) -> str | Finding:
     return Finding(row, values={"condition": d.condition, "dtype": d.dtype}, evidence=evidence)
 
 
-def _rank(d: Diagnosis) -> str | Finding:
+def _rank(d: MatrixDiagnosis) -> str | Finding:
     head = (
         f"The effective rank of the matrix is {d.effective_rank:.1f} of {d.n}, with participation ratio "
         f"{d.participation_ratio:.1f}"
@@ -259,7 +259,7 @@ def _rank(d: Diagnosis) -> str | Finding:
     return f"{head}: an uneven spectrum; a few directions are learned first and the rest slowly."
 
 
-def _duplicates(d: Diagnosis) -> str | Finding:
+def _duplicates(d: MatrixDiagnosis) -> str | Finding:
     if not d.duplicate_rows:
         return "No two rows are equal."
     shown = ", ".join("(" + ", ".join(map(str, group)) + ")" for group in d.duplicate_rows[:3])
@@ -268,7 +268,7 @@ def _duplicates(d: Diagnosis) -> str | Finding:
     return Finding(kinds.DUPLICATE_ROWS, "inputs", {"groups": f"{shown}{more}", "tolerance": d.tolerance}, (count,))
 
 
-def _jitter(d: Diagnosis) -> str | Finding:
+def _jitter(d: MatrixDiagnosis) -> str | Finding:
     if d.jitter == 0:
         return "Cholesky succeeds without jitter."
     row = kinds.JITTER_HIDES if _beyond_rounding(d) else kinds.JITTER_NEEDED
@@ -277,7 +277,7 @@ def _jitter(d: Diagnosis) -> str | Finding:
     )
 
 
-def _beyond_rounding(d: Diagnosis) -> bool:
+def _beyond_rounding(d: MatrixDiagnosis) -> bool:
     """Whether an eigenvalue is too negative to be a rounding error, even in float32."""
     lowest = -d.n * torch.finfo(torch.float32).eps * d.eigenvalues.abs().max()
     return d.smallest_eigenvalue < min(-d.rounding, float(lowest))

@@ -12,11 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Histogram, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.operator import AbstractOperator
 
 __all__ = ["DiagonalEstimate", "diagonal"]
@@ -32,8 +32,8 @@ class DiagonalEstimate(Result):
     confidence).
     """
 
-    values: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    half_widths: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    values: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    half_widths: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     confidence: float
     products: int
 
@@ -53,7 +53,7 @@ class DiagonalEstimate(Result):
         return (Plot("Diagonal", marks, Axis("diagonal entry"), Axis("entries", log=True), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def diagonal(
     operator: AbstractOperator, *, samples: int = 100, confidence: float = 0.95, seed: int = 0
 ) -> DiagonalEstimate:

@@ -20,12 +20,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, check_integer, check_seed
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.alignment import alignment
 from gnomon.linalg.square import as_square_matrix
 
@@ -41,7 +41,7 @@ class LabelTest(Result):
 
     alignment: float
     p_value: float
-    shuffled: Float[Tensor, " s"] = field(metadata=HIDDEN)
+    shuffled: Float[Tensor, " s"] = field(metadata=HIDDEN_IN_JSON)
 
     @property
     def related(self) -> bool:
@@ -77,7 +77,7 @@ class LabelTest(Result):
         return (Plot("Alignment with the labels", marks, Axis("alignment"), Axis("shuffles"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def label_test(kernel: Array, y: Array, *, shuffles: int = 400, seed: int = 0) -> LabelTest:
     """Compares a kernel's alignment with the labels to its alignment with shuffled labels.
 

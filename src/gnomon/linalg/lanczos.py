@@ -16,12 +16,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, NotFiniteError, names_call, out_of_range
+from gnomon.core.errors import BudgetError, NotFiniteError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.results import Axis, Band, Line, Plot, Result, Scatter
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.square import lapack_dtype
 
@@ -46,7 +46,7 @@ class Eigenpairs(Result):
     """
 
     values: Float[Tensor, " k"]
-    vectors: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    vectors: Float[Tensor, "n k"] = field(metadata=HIDDEN_IN_JSON)
     residuals: Float[Tensor, " k"]
     products: int
 
@@ -240,7 +240,7 @@ def _orthogonal_part(w: Tensor, basis: Tensor) -> Tensor:
     return torch.addmv(w, basis.T, basis @ w, alpha=-1)
 
 
-@names_call
+@add_call_to_errors
 def top_eigenpairs(
     operator: AbstractOperator, k: int, *, steps: int | None = None, accuracy: float | None = None, seed: int = 0
 ) -> Eigenpairs:
@@ -265,7 +265,7 @@ def top_eigenpairs(
     k, seed = check_integer("k", k), check_seed(seed)
     if k > operator.size:
         accepted = f"at most {operator.size}, the size of the operator"
-        raise out_of_range("k", accepted, k)
+        raise out_of_range_error("k", accepted, k)
     most = _room(operator, k)
     space = _KrylovSpace(operator, _normal(operator, seed))
     first = max(steps, k) if steps is not None else 2 * k + 10 if accuracy is None else k + 1

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
 from gnomon.core.results import Axis, Bars, Interval, Plot, Reference, Result, Scatter
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.ridge_modes import RidgeModes
 
 __all__ = ["LeaveOneOut", "leave_one_out", "leave_one_out_of_modes"]
@@ -40,9 +40,9 @@ class LeaveOneOut(Result):
     ``coefficients`` and ``offset`` belong to the fit to all points, f(x) = k(x, X) c + offset.
     """
 
-    targets: Float[Tensor, "n k"] = field(metadata=HIDDEN)
-    predictions: Float[Tensor, "n k"] = field(metadata=HIDDEN)
-    coefficients: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    targets: Float[Tensor, "n k"] = field(metadata=HIDDEN_IN_JSON)
+    predictions: Float[Tensor, "n k"] = field(metadata=HIDDEN_IN_JSON)
+    coefficients: Float[Tensor, "n k"] = field(metadata=HIDDEN_IN_JSON)
     ridge: float
     offset: Float[Tensor, " k"]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, MissingExtraError, names_call, out_of_range
+from gnomon.core.errors import InputError, MissingExtraError, add_call_to_errors, out_of_range_error
 from gnomon.core.machine.files import write_error
 from gnomon.core.results.record import Record
 
@@ -62,7 +62,7 @@ def open_store(path: Any, layout: StoreLayout) -> Any:
         fix = "Install the extra: pip install 'gnomon[zarr]'"
         raise MissingExtraError("zarr is not installed", accepted="the extra 'zarr'", fix=fix) from None
     if not isinstance(path, str | PathLike):
-        raise out_of_range("path", "a path, as text or as pathlib.Path", path)
+        raise out_of_range_error("path", "a path, as text or as pathlib.Path", path)
     try:
         if not Path(path).exists():
             return _create(zarr, Path(path), layout)
@@ -105,7 +105,7 @@ def unfinished_tiles(group: Any, *, symmetric: bool) -> Iterator[tuple[int, int]
                 yield i, j
 
 
-@names_call
+@add_call_to_errors
 def write_tile(group: Any, i: int, j: int, tiles: Mapping[str, np.ndarray], *, mirrored: bool) -> None:
     """Writes one tile of each stored array, if requested also its transpose, and then marks the tile as finished.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, names_call
+from gnomon.core.errors import BudgetError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import with_progress_bar
@@ -84,7 +84,7 @@ def hutchinson(
     return _estimate(0.0, values, confidence, samples)
 
 
-@names_call
+@add_call_to_errors
 def hutch_plus_plus(
     operator: AbstractOperator, *, products: int = 96, confidence: float = 0.95, seed: int = 0
 ) -> TraceEstimate:

@@ -12,7 +12,7 @@ from gnomon.models.graphs import GATLayer, GCNLayer, GINLayer, gcn_matrix
 from gnomon.models.hopfield import HopfieldNetwork, ModernHopfield
 from gnomon.models.networks import cnn, mlp
 from gnomon.models.ode import NeuralODE
-from gnomon.models.on_graph import OnGraph
+from gnomon.models.on_graph import ModuleOnGraph
 from gnomon.models.piecewise import pwl_network
 from gnomon.models.positions import sinusoidal_positions
 from gnomon.models.recurrent import LinearRecurrentUnit, MinGRU
@@ -31,7 +31,7 @@ __all__ = [
     "MinGRU",
     "ModernHopfield",
     "NeuralODE",
-    "OnGraph",
+    "ModuleOnGraph",
     "PointNet",
     "ResidualLayer",
     "ReversibleNetwork",

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["GATLayer", "GCNLayer", "GINLayer", "chebyshev_filter", "gcn_matrix"]
 
 
-@names_call
+@add_call_to_errors
 def gcn_matrix(adjacency: Tensor) -> Tensor:
     """Returns the normalized adjacency matrix of graph convolutional networks (GCN), symmetric and with norm one.
 

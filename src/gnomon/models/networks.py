@@ -2,12 +2,12 @@
 
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["cnn", "mlp"]
 
 
-@names_call
+@add_call_to_errors
 def mlp(
     inputs: int, outputs: int = 1, *, width: int = 512, depth: int = 2, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:
@@ -28,7 +28,7 @@ def mlp(
     return nn.Sequential(*layers, nn.Linear(width if depth else inputs, outputs))
 
 
-@names_call
+@add_call_to_errors
 def cnn(
     channels: int = 1, outputs: int = 10, *, width: int = 128, depth: int = 3, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:

@@ -4,10 +4,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-__all__ = ["OnGraph"]
+__all__ = ["ModuleOnGraph"]
 
 
-class OnGraph(nn.Module):
+class ModuleOnGraph(nn.Module):
     """Wraps a network of node features and a graph as a function of node features alone, on one fixed graph.
 
         f(x) = net(x, graph)                                                                               (1)
@@ -20,7 +20,7 @@ class OnGraph(nn.Module):
 
     >>> import torch
     >>> from gnomon.models import GCNLayer
-    >>> OnGraph(GCNLayer(2, 3), torch.eye(4))(torch.zeros(5, 4, 2)).shape
+    >>> ModuleOnGraph(GCNLayer(2, 3), torch.eye(4))(torch.zeros(5, 4, 2)).shape
     torch.Size([5, 4, 3])
     """
 

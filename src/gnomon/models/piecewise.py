@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 
 __all__ = ["pwl_network"]
 
 
-@names_call
+@add_call_to_errors
 def pwl_network(knots: Tensor, values: Tensor) -> nn.Sequential:
     """Creates the network with one hidden ReLU layer that interpolates given points linearly.
 

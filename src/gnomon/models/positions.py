@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["sinusoidal_positions"]
 
 
-@names_call
+@add_call_to_errors
 def sinusoidal_positions(times: int, channels: int, *, base: float = 10000.0) -> Tensor:
     """Returns a table (times, channels) of sinusoidal position encodings: pairs of sine and cosine with one frequency
     each.

@@ -5,12 +5,12 @@ separately.
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["BagOfPatches", "VisionTransformer", "patchify"]
 
 
-@names_call
+@add_call_to_errors
 def patchify(images: Tensor, size: int) -> Tensor:
     """Cuts images (n, c, h, w) into square patches, returned as (n, patches, c * size * size), row by row.
 

@@ -9,7 +9,7 @@ from math import ceil, cos, exp, floor, pi, sin, sqrt
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.playground.random_numbers import normals, uniforms
 
 __all__ = ["make_data", "with_features"]
@@ -32,7 +32,7 @@ FEATURES = (
 """Functions of two coordinates that a network may get as inputs; bit k of a mask chooses function k."""
 
 
-@names_call
+@add_call_to_errors
 def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 0, features: int = 3) -> tuple[Tensor, Tensor]:
     """Creates a data set of the playground: inputs (n, d) and targets (n,), in float64.
 
@@ -65,7 +65,7 @@ def make_data(name: str, n: int, *, noise: float = 0.0, seed: int = 0, features:
     return with_features(rows, features), torch.tensor(targets, dtype=torch.float64)
 
 
-@names_call
+@add_call_to_errors
 def with_features(rows: list[tuple[float, float]], mask: int) -> Tensor:
     """Computes the network's inputs for points with two coordinates; ``mask`` selects which features of the points to
     use.

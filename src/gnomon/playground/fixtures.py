@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError
-from gnomon.dynamics import ensemble
+from gnomon.dynamics import kernel_ensemble
 from gnomon.forecast import predict
 from gnomon.landscape import sharpness
 from gnomon.playground.data import CLASSES, CURVES, make_data
@@ -173,7 +173,7 @@ def _train(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Te
 def _ensemble(case: PageSetting, net: DenseNetwork, x: Tensor, y: Tensor, other: Tensor, lr: float) -> Any:
     kernels = _limits(net, x, other)
     own = net.limit_kernels(other)[0].diagonal()
-    made = ensemble(
+    made = kernel_ensemble(
         kernels["ntk"], kernels["nngp"], y, ntk_test=kernels["ntk_other"], nngp_test=kernels["nngp_other"],
         nngp_test_test=own, times=[lr * 30], optimizer=SGD(lr, momentum=case.momentum),
     )  # fmt: skip

@@ -13,11 +13,11 @@ from math import sqrt
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.source import data_source
 from gnomon.kernels import Limit
 from gnomon.playground.random_numbers import normals, permutation
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from gnomon.training.plan import BatchPlan
 
 __all__ = ["DenseNetwork", "fixed_batches"]
@@ -102,7 +102,7 @@ class DenseNetwork(nn.Module):
             accepted = ", ".join(ACTIVATIONS)
             raise InputError(f"DenseNetwork: activation is {activation!r}; it must be one of {accepted}.")
         self.activation, self.scale = _Elementwise(activation), scale
-        self.law, self.last_only = Law(weight_std, bias_std), last_only
+        self.law, self.last_only = InitializationLaw(weight_std, bias_std), last_only
         layers = []
         for i in range(depth + 1):
             fan_in, units = inputs if i == 0 else width, 1 if i == depth else width
@@ -146,7 +146,7 @@ class DenseNetwork(nn.Module):
         return nngp, nngp if self.last_only and len(self.layers) > 1 else ntk
 
 
-@names_call
+@add_call_to_errors
 def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0) -> BatchPlan:
     """Returns the batches of every training step in the order of the playground page, for use with `gnomon.train`.
 
@@ -161,7 +161,7 @@ def fixed_batches(x: Tensor, y: Tensor, size: int, steps: int, *, seed: int = 0)
     """
     order = batch_order(len(x), size, steps, seed) if size < len(x) else [list(range(len(x)))]
     # Targets are columns of shape (n, 1) like the outputs, because (n, 1) - (n,) would broadcast to (n, n).
-    return BatchPlan(loader=source([(x[chosen], y[chosen][:, None]) for chosen in order]))
+    return BatchPlan(loader=data_source([(x[chosen], y[chosen][:, None]) for chosen in order]))
 
 
 def batch_order(n: int, size: int, steps: int, seed: int) -> list[list[int]]:

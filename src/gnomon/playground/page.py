@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["page_path"]
 
 
-@names_call
+@add_call_to_errors
 def page_path() -> Path:
     """Returns the path of the installed ``playground.html``, which works in a browser without a server.
 

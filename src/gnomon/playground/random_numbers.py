@@ -13,7 +13,7 @@ Reference: [wichura1988algorithm].
 import numpy as np
 from numpy.typing import NDArray
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 
 __all__ = ["normals", "permutation", "uniforms"]
 
@@ -42,7 +42,7 @@ WORD = np.uint64(0xFFFFFFFF)
 """Mask of 32 bits."""
 
 
-@names_call
+@add_call_to_errors
 def uniforms(seed: int, stream: int, count: int) -> Floats:
     """Returns uniform random numbers strictly between 0 and 1; ``seed`` and ``stream`` determine the sequence.
 
@@ -59,7 +59,7 @@ def uniforms(seed: int, stream: int, count: int) -> Floats:
     return (high * 67108864 + low + 0.5) / 4503599627370496
 
 
-@names_call
+@add_call_to_errors
 def normals(seed: int, stream: int, count: int) -> Floats:
     """Returns standard normal random numbers; ``seed`` and ``stream`` determine the sequence.
 
@@ -78,7 +78,7 @@ def normals(seed: int, stream: int, count: int) -> Floats:
     return np.where(np.abs(q) <= 0.425, center, np.where(q < 0, -size, size))
 
 
-@names_call
+@add_call_to_errors
 def permutation(seed: int, stream: int, n: int) -> list[int]:
     """Returns the numbers 0, ..., n - 1 in a random order; ``seed`` and ``stream`` determine the order.
 

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gnomon.core.errors import GnomonError
 from gnomon.playground.page import page_path
-from gnomon.playground.session import Session, Settings
+from gnomon.playground.session import PlaygroundSession, PlaygroundSettings
 
 __all__ = ["PlaygroundServer", "ServedNetwork"]
 
@@ -47,14 +47,14 @@ class PlaygroundServer:
     """Serves the playground page and a training session on 127.0.0.1, on a free port.
 
     >>> import torch
-    >>> session = Session(torch.nn.Linear(2, 1), torch.eye(2), torch.ones(2))
+    >>> session = PlaygroundSession(torch.nn.Linear(2, 1), torch.eye(2), torch.ones(2))
     >>> server = PlaygroundServer(session, ServedNetwork("net", "", "", ""))
     >>> server.url.startswith("http://127.0.0.1:") and "token=" in server.url
     True
     >>> server.close()
     """
 
-    def __init__(self, session: Session, network: ServedNetwork, *, port: int = 0) -> None:
+    def __init__(self, session: PlaygroundSession, network: ServedNetwork, *, port: int = 0) -> None:
         self.session, self.network = session, network
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._one_at_a_time = Lock()
@@ -97,11 +97,11 @@ class PlaygroundServer:
         raise KeyError(path)
 
 
-def _settings(body: dict[str, Any]) -> Settings:
+def _settings(body: dict[str, Any]) -> PlaygroundSettings:
     if not isinstance(body, dict):
         raise ValueError("the settings must be a JSON object")
     chosen = {name: kind(body[name]) for name, kind in ACCEPTED.items() if name in body}
-    settings = Settings(**chosen)
+    settings = PlaygroundSettings(**chosen)
     if not (0 <= settings.rate <= 4 and 0 <= settings.momentum < 1 and 1 <= settings.steps <= 100_000):
         raise ValueError("rate must be in [0, 4], momentum in [0, 1) and steps in [1, 100000]")
     return settings

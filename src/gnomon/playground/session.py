@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import GnomonError, InputError, names_call
+from gnomon.core.errors import GnomonError, InputError, add_call_to_errors
 from gnomon.core.losses import AbstractLoss
 from gnomon.forecast import predict
 from gnomon.playground.drawing import picture_grid
 from gnomon.tangent import ntk
 from gnomon.training import SGD, Adam, CrossEntropy, Squared, train
 
-__all__ = ["MAX_EXAMPLES", "Session", "Settings"]
+__all__ = ["MAX_EXAMPLES", "PlaygroundSession", "PlaygroundSettings"]
 
 MAX_EXAMPLES = 128
 """Examples that are shown and trained on: kernels and their modes are computed before every run."""
@@ -31,10 +31,10 @@ WAIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PlaygroundSettings:
     """The training options that the user can choose on the playground page.
 
-    >>> Settings(rate=0.5).steps
+    >>> PlaygroundSettings(rate=0.5).steps
     1000
     """
 
@@ -46,7 +46,7 @@ class Settings:
     batch: int = 0
 
 
-class Session:
+class PlaygroundSession:
     """A user's network and data, and the training run that the playground page shows.
 
     Args:
@@ -54,8 +54,8 @@ class Session:
         x: inputs.
         y: targets: real numbers or integer classes.
 
-    >>> session = Session(lambda: nn.Linear(2, 1), torch.eye(2), torch.tensor([1.0, -1.0]))
-    >>> sorted(session.setup(Settings(steps=10)))
+    >>> session = PlaygroundSession(lambda: nn.Linear(2, 1), torch.eye(2), torch.tensor([1.0, -1.0]))
+    >>> sorted(session.setup(PlaygroundSettings(steps=10)))
     ['frame', 'setup']
     """
 
@@ -70,8 +70,8 @@ class Session:
         self._thread: threading.Thread | None = None
         self._shown = 0
 
-    @names_call("playground")
-    def setup(self, settings: Settings) -> dict[str, Any]:
+    @add_call_to_errors("playground")
+    def setup(self, settings: PlaygroundSettings) -> dict[str, Any]:
         """Predicts the training run with these settings; ends an earlier run."""
         self.stop()
         torch.manual_seed(settings.seed)

@@ -6,8 +6,8 @@ Does not contain: numbers computed from data.
 May import: core.
 """
 
-from gnomon.program.laws import Law
-from gnomon.program.read import read
+from gnomon.program.laws import InitializationLaw
+from gnomon.program.read import read_program
 from gnomon.program.steps import Program, ProgramStep
 
-__all__ = ["Law", "Program", "ProgramStep", "read"]
+__all__ = ["InitializationLaw", "Program", "ProgramStep", "read_program"]

@@ -26,7 +26,7 @@ def messages(b: Builder, call: Call) -> Random:
         raise b.unread(call, "is an unsupported message-passing layer; only GCNConv is supported")
     if not isinstance(edges, Fixed) or varies(edges) or call.get(2, "edge_weight") is not None:
         raise b.unread(
-            call, "needs edges without weights that are the same for all inputs: gnomon.models.OnGraph holds them"
+            call, "needs edges without weights that are the same for all inputs: gnomon.models.ModuleOnGraph holds them"
         )
     if isinstance(value, Fixed):
         value = b.enter(value, len(value.shape) - 1, call.where)

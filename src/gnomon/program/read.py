@@ -11,19 +11,19 @@ from typing import Any
 
 from torch import Tensor, fx, nn
 
-from gnomon.core.errors import InputError, UnsupportedModuleError, names_call
-from gnomon.core.inputs.checks import as_numbers, check_readable
+from gnomon.core.errors import InputError, UnsupportedModuleError, add_call_to_errors
+from gnomon.core.inputs.checks import as_numbers, check_module_is_callable
 from gnomon.program.builder import MONTE_CARLO, Builder
 from gnomon.program.steps import Program, ProgramStep
 from gnomon.program.table import describe, name_of
 from gnomon.program.trace import attribute_at, function_of, trace, where
 from gnomon.program.values import Call, Fixed, Parameter, Random
 
-__all__ = ["read"]
+__all__ = ["read_program"]
 
 
-@names_call
-def read(module: nn.Module, example: Tensor) -> Program:
+@add_call_to_errors
+def read_program(module: nn.Module, example: Tensor) -> Program:
     """Converts a module to a program (list of steps), given one batch of inputs, of which only the shape matters.
 
     Hypotheses: ``forward`` takes one tensor with the batch first, is traceable by torch.fx, and uses the layers of
@@ -33,13 +33,13 @@ def read(module: nn.Module, example: Tensor) -> Program:
 
     >>> import torch
     >>> net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 1))
-    >>> print(read(net, torch.zeros(5, 3)))
+    >>> print(read_program(net, torch.zeros(5, 3)))
     %0   = Input()  channels 3, positions -  0
     %1   = Dense(%0)  channels 64, positions -  0
     %2   = Activation(%1)  channels 64, positions -  1
     %3   = Dense(%2)  channels 1, positions -  2
     """
-    check_readable(module)
+    check_module_is_callable(module)
     if not isinstance(example, Tensor):
         example = as_numbers(example, "the example")
     if example.dim() < 2:
@@ -93,7 +93,9 @@ def _check_arguments(module: nn.Module) -> None:
     leaf = type(module).__module__.startswith("torch.nn")  # Layers of torch.nn report missing arguments on their own.
     if len(needed) > 1 and not leaf:
         graph = any(word in needed[1] for word in ("edge", "adj", "graph", "matrix"))
-        fix = "Fix the graph: gnomon.models.OnGraph(net, graph)" if graph else "Wrap it so that it takes one tensor"
+        fix = (
+            "Fix the graph: gnomon.models.ModuleOnGraph(net, graph)" if graph else "Wrap it so that it takes one tensor"
+        )
         found = f"forward takes a second argument '{needed[1]}'"
         raise UnsupportedModuleError(found, reason="forward takes one tensor", fix=f"{fix}, {MONTE_CARLO}")
 

@@ -4,9 +4,9 @@ A step maps the covariances of its inputs to the covariances of its output. The 
 limit compute.
 Positions are named by their index in the grid of the step's input.
 
->>> from gnomon.program import read
+>>> from gnomon.program import read_program
 >>> import torch
->>> program = read(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh()), torch.zeros(1, 2))
+>>> program = read_program(torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh()), torch.zeros(1, 2))
 >>> [type(step.op).__name__ for step in program.steps]
 ['Input', 'Dense', 'Activation']
 >>> program.weights[0].fan_in

@@ -7,10 +7,10 @@ May import: core, findings.
 
 from gnomon.report.html import page_html
 from gnomon.report.markdown import page_markdown
-from gnomon.report.page import Content, Page, Section
+from gnomon.report.page import Page, PageContent, Section
 
 __all__ = [
-    "Content",
+    "PageContent",
     "Page",
     "Section",
     "page_html",

@@ -6,7 +6,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.report.front import page_top_html
 from gnomon.report.page import Page
 from gnomon.report.references import full_reference
@@ -16,7 +16,7 @@ from gnomon.report.style import CSS
 __all__ = ["document_html", "page_html", "unexamined_questions_html", "references_html"]
 
 
-@names_call
+@add_call_to_errors
 def page_html(page: Page) -> str:
     """Renders a report as one self-contained HTML file: verdict, what to do, overview in pictures, then the sections.
 

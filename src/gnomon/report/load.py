@@ -11,11 +11,11 @@ from gnomon.core.results import (
     Band,
     Bars,
     Finding,
+    FindingKind,
     Histogram,
     Hypothesis,
     Image,
     Interval,
-    Kind,
     Level,
     Line,
     Plot,
@@ -25,7 +25,7 @@ from gnomon.core.results import (
     Scatter,
     Value,
 )
-from gnomon.report.page import Content, Section
+from gnomon.report.page import PageContent, Section
 from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import PageTable
 
@@ -67,13 +67,13 @@ def load_section(given: Mapping[str, Any]) -> Section:
     """Rebuilds a report section from the dict that `Section.to_dict` returned.
 
     >>> from gnomon.core.results import Bars, Line
-    >>> section = Section("a", "A", "?", Content("Yes.", values=(Value("x", float("inf")),)))
+    >>> section = Section("a", "A", "?", PageContent("Yes.", values=(Value("x", float("inf")),)))
     >>> load_section(section.to_dict()) == section
     True
     """
     findings = tuple(map(_finding, given["findings"]))
     stated = {(kind, where) for kind, where in given["stated"]}
-    content = Content(
+    content = PageContent(
         given["content_answer"], findings, tuple(map(_value, given["values"])), tuple(map(_plot, given["plots"])),
         tuple(QuantityDefinition(**one) for one in given["definitions"]),
         tuple(Hypothesis(**one) for one in given["hypotheses"]), given["data"],
@@ -104,7 +104,7 @@ def _finding(given: Mapping[str, Any]) -> Finding:
     message, fix = (given[name].replace("{", "{{").replace("}", "}}") for name in ("message", "fix"))
     source = given.get("source", "")
     message = message.removeprefix(f"{source}: ") if source else message
-    row = Kind(given["kind"], Level[given["level"].upper()], message, fix, given["page"])
+    row = FindingKind(given["kind"], Level[given["level"].upper()], message, fix, given["page"])
     evidence = tuple(map(_value, given["evidence"]))
     return Finding(row, given["where"], given["values"], evidence, given["false_alarm"], source)
 

@@ -1,6 +1,6 @@
 """Renders a report as a short Markdown summary, for pull requests and continuous integration."""
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.report.page import Page
 
 __all__ = ["page_markdown"]
@@ -10,7 +10,7 @@ SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\*_[]<>|#~"})
 """Escapes for special characters of Markdown; backticks stay because they mark code."""
 
 
-@names_call
+@add_call_to_errors
 def page_markdown(page: Page) -> str:
     """Renders a report's verdict, advice, and one line for each section in GitHub Markdown.
 

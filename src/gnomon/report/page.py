@@ -5,7 +5,8 @@ finding, also of one that another section states, and a page ranks them all by t
 
 >>> from gnomon.findings.data import INPUT_SCALE
 >>> loud = Finding(INPUT_SCALE, "inputs", {"size": 1000.0})
->>> section = Section("data", "The data", "Are they fine?", Content("No.", (loud,), (Value("rms", 1000.0, id="rms"),)))
+>>> content = PageContent("No.", (loud,), (Value("rms", 1000.0, id="rms"),))
+>>> section = Section("data", "The data", "Are they fine?", content)
 >>> section.status, section.value("rms").value
 ('problem', 1000.0)
 >>> page = Page("A page", "One problem.", (section,), {"seed": 0})
@@ -19,19 +20,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from gnomon.core.results import Finding, Hypothesis, Plot, QuantityDefinition, Value, to_json_value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.record import Record
 from gnomon.findings import rank_in_table
 from gnomon.report.explanation import Explanation
 from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import PageTable
 
-__all__ = ["first_sentence", "Content", "Page", "Section", "State", "Status", "PageTile"]
+__all__ = ["first_sentence", "PageContent", "Page", "Section", "SectionState", "BadgeStatus", "PageTile"]
 
-State = Literal["answered", "unsure", "skipped", "late", "failed"]
+SectionState = Literal["answered", "unsure", "skipped", "late", "failed"]
 """Whether a section has an answer. "unsure": the measurements are not enough for an answer. "late": there was no
 time."""
-Status = Literal["good", "unsure", "note", "warning", "problem", "skipped", "failed"]
+BadgeStatus = Literal["good", "unsure", "note", "warning", "problem", "skipped", "failed"]
 """The status of a section: the level of its most serious finding, "good" without findings, or why there is no
 answer."""
 
@@ -46,13 +47,13 @@ def first_sentence(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Content(Record):
+class PageContent(Record):
     """Content of a report section: the answer in one sentence, and the findings, numbers and plots that support it.
 
     ``stated`` are the findings whose message is part of the answer, ``notes`` what was done to the data before.
     ``good_news`` is False if the answer asks for a look without a finding.
 
-    >>> Content("All layers see the inputs.").findings
+    >>> PageContent("All layers see the inputs.").findings
     ()
     """
 
@@ -64,7 +65,7 @@ class Content(Record):
     hypotheses: tuple[Hypothesis, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     exhibits: tuple[ShownExample, ...] = ()
-    stated: tuple[Finding, ...] = field(default=(), repr=False, metadata=HIDDEN)
+    stated: tuple[Finding, ...] = field(default=(), repr=False, metadata=HIDDEN_IN_JSON)
     notes: tuple[str, ...] = ()
     tables: tuple[PageTable, ...] = ()
     good_news: bool = True
@@ -89,8 +90,8 @@ class Section(Record):
     key: str
     title: str
     question: str
-    content: Content
-    state: State = "answered"
+    content: PageContent
+    state: SectionState = "answered"
     seconds: float = 0.0
     traceback: str = field(default="", repr=False)
     stated_elsewhere: tuple[Finding, ...] = field(default=(), repr=False)
@@ -100,7 +101,7 @@ class Section(Record):
     time_factor: float = 1.0
 
     @property
-    def status(self) -> Status:
+    def status(self) -> BadgeStatus:
         """Returns the section's status, such as "good" or "problem", which follows from its findings."""
         if self.state in ("skipped", "late", "failed"):
             return "failed" if self.state == "failed" else "skipped"
@@ -110,7 +111,7 @@ class Section(Record):
         if not found:
             return "unsure"
         name = max(finding.level for finding in found).name.lower()
-        return next(status for status in get_args(Status) if status == name)
+        return next(status for status in get_args(BadgeStatus) if status == name)
 
     @property
     def answer(self) -> str:
@@ -211,12 +212,12 @@ class Page(Record):
         return tuple(sorted(pairs, key=lambda pair: (-pair[1].level, rank_in_table(pair[1].row))))
 
     @property
-    def status(self) -> Status:
+    def status(self) -> BadgeStatus:
         """Returns the status of the whole report: the level of its most serious finding, or "unsure" or "good" without
         any.
         """
         unsure = any(section.status == "unsure" for section in self.sections)
-        content = Content("", tuple(finding for _, finding in self.findings))
+        content = PageContent("", tuple(finding for _, finding in self.findings))
         return Section("", "", "", content, "unsure" if unsure else "answered").status
 
     @property

@@ -46,8 +46,8 @@ def section_html(part: Section, explanation: Explanation | None = None, site: st
 
     Cost: about 50 ms for each plot.
 
-    >>> from gnomon.report.page import Content
-    >>> section_html(Section("data", "The data", "Are they fine?", Content("They are.")))[2:4]
+    >>> from gnomon.report.page import PageContent
+    >>> section_html(Section("data", "The data", "Are they fine?", PageContent("They are.")))[2:4]
     ['<p class=aside>Are they fine?</p>', '<p class=answer>They are.</p>']
     """
     content, terms = part.content, TermMarker(part.key)
@@ -110,8 +110,8 @@ def finding_html(
 ) -> str:  # fmt: skip
     """Renders a finding as HTML: the message, a link to its section, then the fix; with ``only_fix``, only the fix.
 
-    >>> from gnomon.core.results import Kind, Level
-    >>> finding_html(Finding(Kind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
+    >>> from gnomon.core.results import FindingKind, Level
+    >>> finding_html(Finding(FindingKind("loud", Level.PROBLEM, "It is loud.", "Call `turn()`.")), TermMarker(""))[-48:]
     '<span class=fix>Call <code>turn()</code>.</span>'
     """
     fix = f"<span class=fix>{terms.mark_terms(finding.fix)}</span>"

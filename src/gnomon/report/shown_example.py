@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.results import format_number
 from gnomon.core.results.record import Record
 
@@ -76,7 +76,7 @@ def show_example(
     >>> show_example(torch.tensor([4, 8, 15]), 0, label="1", answer="0").tokens
     ('4', '8', '15')
     """
-    parts = [t for t in tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
+    parts = [t for t in input_tensors(x) if t.numel() > 1] if isinstance(x, Mapping | tuple | list) else [x]
     seen = parts[0].detach().cpu() if parts and isinstance(parts[0], Tensor) else torch.empty(0)
     if is_series(seen):
         return ShownExample(index, label, answer, note, _curves(seen), right=is_correct)

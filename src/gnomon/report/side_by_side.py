@@ -8,7 +8,7 @@ from gnomon.core.results import Line, Plot, Scatter, Value
 from gnomon.report.front import findings_html, heading_html
 from gnomon.report.glossary import TermMarker
 from gnomon.report.html import document_html, references_html, unexamined_questions_html
-from gnomon.report.page import Page, Section, Status
+from gnomon.report.page import BadgeStatus, Page, Section
 from gnomon.report.plot_selection import shows_something
 from gnomon.report.sections import (
     OPEN,
@@ -38,7 +38,7 @@ def side_by_side_html(
     *,
     verdict: str,
     main: Sequence[str] = (),
-    status: Status = "note",
+    status: BadgeStatus = "note",
 ) -> str:
     """Renders two reports as one self-contained HTML file; the ``main`` values are always visible.
 

@@ -22,16 +22,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_weights
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.losses import AbstractLoss, CrossEntropy
-from gnomon.core.metrics import checked_margins, student_quantile
+from gnomon.core.metrics import check_labels_and_margins, student_quantile
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Histogram, Interval, Plot, Reference, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["MarginDistribution", "NoiseSensitivity", "margin_distribution", "noise_sensitivity"]
@@ -44,8 +44,8 @@ EXAMPLES_PER_PASS = 256
 class MarginDistribution(Result):
     """Result: each example's margin and first-order distance to the decision boundary, negative if misclassified."""
 
-    margins: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    distances: Float[Tensor, " n"] = field(metadata=HIDDEN)
+    margins: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    distances: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
 
     @property
     def smallest(self) -> float:
@@ -54,7 +54,7 @@ class MarginDistribution(Result):
         """
         return float(self.distances.min())
 
-    @names_call("quantile(share)")
+    @add_call_to_errors("quantile(share)")
     def quantile(self, share: float) -> float:
         """Returns the given quantile of the examples' distances to the decision boundary."""
         return float(self.distances.double().quantile(check_number("share", share)))
@@ -97,7 +97,7 @@ class NoiseSensitivity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def margin_distribution(module: nn.Module, data: Any) -> MarginDistribution:
     """Computes the margin of every example and its first-order distance to the decision boundary.
 
@@ -116,20 +116,20 @@ def margin_distribution(module: nn.Module, data: Any) -> MarginDistribution:
     3.0
     """
     check_weights(module)
-    given, margins, distances = source(data, module=module), [], []
+    given, margins, distances = data_source(data, module=module), [], []
     with preserve(module):
         for batch in given.batches(EXAMPLES_PER_PASS):
             inputs, labels = _real(batch.x), batch.y
             if labels is None or labels.is_floating_point() or labels.dim() != 1:
                 raise InputError("the targets are not classes", accepted="classes 0, 1, ...", fix="Pass integer labels")
-            m = checked_margins(output_rows(run(module, inputs), len(inputs)), labels)
+            m = check_labels_and_margins(output_rows(run_module(module, inputs), len(inputs)), labels)
             (g,) = torch.autograd.grad(m.sum(), inputs)
             margins.append(m.detach())
             distances.append(m.detach() / g.flatten(1).norm(dim=1).clamp_min(1e-30))  # (1)
     return MarginDistribution(torch.cat(margins), torch.cat(distances))
 
 
-@names_call
+@add_call_to_errors
 def noise_sensitivity(
     module: nn.Module,
     data: Any,
@@ -173,7 +173,7 @@ def noise_sensitivity(
         n = len(objective)
         for given, target in objective.batches(EXAMPLES_PER_PASS):
             inputs = _real(given)
-            f = output_rows(run(module, inputs), len(inputs))
+            f = output_rows(run_module(module, inputs), len(inputs))
             share, value = len(inputs) / n, float(objective.loss.value(f, target).detach())
             plain += share * value
             for i in range(m):

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
@@ -78,7 +78,7 @@ class InvertibilityCheck(Result):
         return (Plot("Input directions that survive", (bars,), Axis("directions")),)
 
 
-@names_call
+@add_call_to_errors
 def invertibility(module: nn.Module, data: Any) -> InvertibilityCheck:
     """Tests whether a network's inputs can be recovered from its outputs.
 

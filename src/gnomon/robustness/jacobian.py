@@ -21,14 +21,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Histogram, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.robustness.distances import _real
 
 __all__ = ["JacobianSpectrum", "LinearMap", "jacobian_spectrum", "linear_map"]
@@ -41,7 +41,7 @@ AFFINE_TOLERANCE = 1e-4
 class JacobianSpectrum(Result):
     """Result: the singular values of each example's input Jacobian, largest first; ``gain`` is their mean square."""
 
-    values: Float[Tensor, "n k"] = field(metadata=HIDDEN)
+    values: Float[Tensor, "n k"] = field(metadata=HIDDEN_IN_JSON)
     gain: float
     condition: float
 
@@ -67,8 +67,8 @@ class LinearMap(Result):
     ``sparsity`` is |b-hat|_1 / |b-hat|_2 over sqrt(d): 1 if all frequencies are equal, 1 / sqrt(d) for a single one.
     """
 
-    weights: Float[Tensor, "k d"] = field(metadata=HIDDEN)
-    frequencies: Float[Tensor, "k d"] = field(metadata=HIDDEN)
+    weights: Float[Tensor, "k d"] = field(metadata=HIDDEN_IN_JSON)
+    frequencies: Float[Tensor, "k d"] = field(metadata=HIDDEN_IN_JSON)
     sparsity: tuple[float, ...]
 
     @property
@@ -85,7 +85,7 @@ class LinearMap(Result):
         return (Plot("Frequencies of the linear map", lines, Axis("frequency"), Axis("size"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> JacobianSpectrum:
     """Computes the singular values of a network's Jacobian with respect to the inputs, at some inputs.
 
@@ -112,7 +112,7 @@ def jacobian_spectrum(module: nn.Module, data: Any, *, examples: int = 32) -> Ja
     return JacobianSpectrum(values, float(values.square().mean()), float(ratios.median()))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def linear_map(module: nn.Module, data: Any) -> LinearMap:
     """Computes the weight matrix of a network of linear layers, and its Fourier transform.
 
@@ -136,7 +136,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
         with torch.no_grad():
             z = inputs.flip(0)
             zero = torch.zeros_like(inputs)
-            f = [output_rows(run(module, part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
+            f = [output_rows(run_module(module, part), len(inputs)) for part in (inputs + z, inputs, z, zero)]
         bent = float((f[0] - f[1] - f[2] + f[3]).norm() / f[0].norm().clamp_min(1e-30))
         if bent > AFFINE_TOLERANCE:
             fix = "Pass a network of linear layers alone, or use jacobian_spectrum"
@@ -151,7 +151,7 @@ def linear_map(module: nn.Module, data: Any) -> LinearMap:
 
 def _jacobian(module: nn.Module, x: Tensor) -> Float[Tensor, "n k d"]:
     """Returns the Jacobian of the outputs with respect to the inputs for each example."""
-    f = output_rows(run(module, x), len(x))
+    f = output_rows(run_module(module, x), len(x))
     rows = [torch.autograd.grad(f[:, a].sum(), x, retain_graph=True, materialize_grads=True, allow_unused=True)[0]
             for a in range(f.shape[1])]  # fmt: skip
     return torch.stack([row.flatten(1) for row in rows], 1)

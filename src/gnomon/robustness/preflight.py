@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Result, Value
@@ -127,7 +127,7 @@ FIXES = {
 }
 
 
-@names_call
+@add_call_to_errors
 def preflight(
     module: nn.Module, data: Any, *, eps: float, norm: Norm = "inf", bounds: tuple[float, float] = (0, 1)
 ) -> Preflight:

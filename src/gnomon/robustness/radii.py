@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["RobustRadii"]
 
@@ -32,9 +32,9 @@ class RobustRadii(Result):
     ``below`` is zero if nothing is proven, ``above`` infinite if no attack succeeded.
     """
 
-    below: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    above: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    below: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    above: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     norm: str
     proof: str
     attack: str

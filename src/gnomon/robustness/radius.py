@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import UnsupportedModuleError, names_call
+from gnomon.core.errors import UnsupportedModuleError, add_call_to_errors
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.preserve import preserve
 from gnomon.robustness.attacks.base import AbstractAttack
@@ -27,7 +27,7 @@ from gnomon.robustness.radii import RobustRadii
 __all__ = ["robust_radius"]
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def robust_radius(
     module: nn.Module,

@@ -17,14 +17,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval, predicted_classes
 from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Interval, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import decisions as kinds
 from gnomon.robustness.attacks.apgd import APGD, TargetedAPGD
 from gnomon.robustness.attacks.attack_order import MostVulnerableFirst, SampleFirst
@@ -76,8 +76,8 @@ class RobustAccuracy(Result):
     without an attack.
     """
 
-    robust: Bool[Tensor, " n"] = field(metadata=HIDDEN)
-    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
+    robust: Bool[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN_IN_JSON)
     clean: float
     broken: tuple[tuple[str, int], ...]
     threat: ThreatModel
@@ -135,7 +135,7 @@ class RobustAccuracy(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def robust_accuracy(
     module: nn.Module,

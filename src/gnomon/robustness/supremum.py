@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["SupremumDistance", "supremum_distance"]
@@ -54,7 +54,7 @@ class SupremumDistance(Result):
         return (Plot("Distance", (Bars("distance", [n for n, _ in shown], [v for _, v in shown]),), Axis("distance")),)
 
 
-@names_call
+@add_call_to_errors
 def supremum_distance(
     f: Callable[[Tensor], Any],
     g: Callable[[Tensor], Any],
@@ -103,7 +103,7 @@ def _values(f: Callable[[Tensor], Any], x: Tensor) -> Tensor:
     if isinstance(f, nn.Module):
         kind = next((p.dtype for p in f.parameters() if p.is_floating_point()), x.dtype)
         with preserve(f, grad=False):
-            out = run(f, x.to(kind))
+            out = run_module(f, x.to(kind))
     else:
         out = f(x)
     if not isinstance(out, Tensor) or len(out) != len(x):

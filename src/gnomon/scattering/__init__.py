@@ -15,7 +15,7 @@ from gnomon.scattering.moments import scattering_moments
 from gnomon.scattering.report import filter_report
 from gnomon.scattering.rotation import roto_translation_scattering
 from gnomon.scattering.signals import Scattering1d
-from gnomon.scattering.synthesis import invert, synthesize
+from gnomon.scattering.synthesis import invert_scattering, synthesize_like
 from gnomon.scattering.wavelets import WaveletTransform
 
 __all__ = [
@@ -27,9 +27,9 @@ __all__ = [
     "fourier_modulus",
     "frequency_coverage",
     "gabor_fit",
-    "invert",
+    "invert_scattering",
     "filter_report",
     "roto_translation_scattering",
     "scattering_moments",
-    "synthesize",
+    "synthesize_like",
 ]

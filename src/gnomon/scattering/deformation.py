@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
@@ -65,7 +65,7 @@ class DeformationSensitivity(Result):
         return (Plot("Sensitivity to deformations", lines, x, y, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def deformation_sensitivity(
     representation: Callable[[Tensor], Tensor],
     length: int,
@@ -118,7 +118,7 @@ def deformation_sensitivity(
     return DeformationSensitivity(f, s, sensitivity, growth)
 
 
-@names_call
+@add_call_to_errors
 def fourier_modulus(x: Tensor) -> Tensor:
     """Returns the modulus of the Fourier transform of signals: invariant to shifts, but unstable to dilations.
 

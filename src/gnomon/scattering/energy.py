@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.scattering.images import Scattering2d
 from gnomon.scattering.signals import Scattering1d
@@ -42,7 +42,7 @@ class EnergyByOrder(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def energy_by_order(scattering: Scattering1d | Scattering2d, x: Any) -> EnergyByOrder:
     """Computes the fraction of the energy of scattering coefficients in each order.
 

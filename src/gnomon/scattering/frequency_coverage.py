@@ -23,10 +23,10 @@ from math import pi
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.results import Axis, Image, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.scattering.gabor import GaborFit
 
 __all__ = ["FrequencyCoverage", "frequency_coverage"]
@@ -48,7 +48,7 @@ class FrequencyCoverage(Result):
     the strongest.'
     """
 
-    plane: Tensor = field(repr=False, metadata=HIDDEN)
+    plane: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     band: tuple[float, float]
     coverage: float
 
@@ -68,7 +68,7 @@ class FrequencyCoverage(Result):
         return (Plot("What the filters see of all waves", (shown,), Axis("across"), Axis("down"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def frequency_coverage(fit: GaborFit, *, points: int = 64) -> FrequencyCoverage:
     """Computes how well the Gabor functions fitted to filters cover all image frequencies.
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_type
 from gnomon.core.results import Line, Plot, Result, Scatter
 from gnomon.core.results.plot import Axis
@@ -69,7 +69,7 @@ class GaborFit(Result):
         return plane, Plot("Fit of Gabor functions", (ranked,), Axis("filters, best first"), Axis("R^2"), self.verdict)
 
 
-@names_call
+@add_call_to_errors
 def gabor_fit(layer: nn.Conv2d) -> GaborFit:
     """Fits a Gabor function to each filter of a convolution, and measures how well the functions fit.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
 from gnomon.scattering.morlet import gaussian_average_2d, morlet_2d
@@ -45,14 +45,14 @@ class Scattering2d(AbstractScattering):
     (True, True)
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, J: int, shape: Any, L: int = 8, max_order: int = 2, *, padding: str = "reflect") -> None:
         super().__init__()
         self.J, self.L = check_integer("J", J), check_integer("L", L)
         self.shape = check_shape(shape, 2, self.J)
         self.max_order = check_integer("max_order", max_order)
         if self.max_order > 2:
-            raise out_of_range("max_order", "1 or 2", max_order)
+            raise out_of_range_error("max_order", "1 or 2", max_order)
         self.padding = check_padding(padding)
         step = 2**self.J
         sizes = [((n + step) // step + 1) * step for n in self.shape]
@@ -125,7 +125,7 @@ def check_shape(shape: Any, dims: int, J: int) -> tuple[int, ...]:
     given = tuple(shape) if isinstance(shape, tuple | list) or hasattr(shape, "__len__") else (shape,)
     if len(given) != dims:
         accepted = "a whole number" if dims == 1 else "a height and a width"
-        raise out_of_range("shape", accepted, shape)
+        raise out_of_range_error("shape", accepted, shape)
     sizes = tuple(check_integer("shape", n) for n in given)
     if min(sizes) < 2**J:
         found = f"the shape {sizes} is too small for J = {J}, whose averages reach over 2^{J} = {2**J} points"

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.wavelets import WaveletTransform
@@ -50,7 +50,7 @@ class ScatteringMoments(Result):
         return (Plot("Scattering moments", lines, Axis("number of the path"), Axis("moment", log=True), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def scattering_moments(transform: WaveletTransform, x: Any) -> ScatteringMoments:
     """Estimates the mean wavelet moduli of a stationary random process, by averages over positions and realizations.
 

@@ -18,13 +18,20 @@ from math import ceil, cos, floor, log, log2, pi, sin, sqrt
 
 import numpy as np
 
-__all__ = ["Wave", "gaussian_average_1d", "gaussian_average_2d", "morlet_1d", "morlet_2d", "wavelet_parameters_1d"]
+__all__ = [
+    "WaveletParameters",
+    "gaussian_average_1d",
+    "gaussian_average_2d",
+    "morlet_1d",
+    "morlet_2d",
+    "wavelet_parameters_1d",
+]
 
 PERIODS = range(-2, 3)
 PI_OF_KYMATIO = 3.1415
 """The value that kymatio uses for pi when it normalizes a window in the plane; needed for equal coefficients."""
 
-Wave = tuple[float, float, int]
+WaveletParameters = tuple[float, float, int]
 """Center frequency and width in cycles per sample, and the level of subsampling it bears: 2^level."""
 
 
@@ -67,7 +74,7 @@ def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
     return np.fft.fft2(gabor_2d(shape, 0.8 * 2 ** (J - 1), 0.0, 0.0, 1.0)).real
 
 
-def wavelet_parameters_1d(J: int, Q: int) -> list[Wave]:
+def wavelet_parameters_1d(J: int, Q: int) -> list[WaveletParameters]:
     """Returns center frequency, width and level of one-dimensional wavelets: Q per octave, then equal widths.
 
     >>> [(round(xi, 3), level) for xi, _, level in wavelet_parameters_1d(3, 1)]

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
@@ -76,7 +76,7 @@ class FilterReport(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def filter_report(filters: Any, *, size: int = 64) -> FilterReport:
     """Computes how much of each frequency a filter bank or convolution layer keeps, and whether its input can be
     recovered.

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_real
 from gnomon.scattering.images import check_shape
 from gnomon.scattering.wavelets import WaveletTransform
@@ -13,7 +13,7 @@ from gnomon.scattering.wavelets import WaveletTransform
 __all__ = ["roto_translation_scattering"]
 
 
-@names_call
+@add_call_to_errors
 def roto_translation_scattering(x: Any, *, J: int, L: int = 8, rings: int = 1) -> Tensor:
     """Computes image features that do not change under shifts and rotations but keep relative angles.
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
@@ -55,7 +55,7 @@ class Scattering1d(AbstractScattering):
     (True, True)
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         J: int,
@@ -73,7 +73,7 @@ class Scattering1d(AbstractScattering):
         self.Q = _pair(Q)
         self.max_order = check_integer("max_order", max_order)
         if self.max_order > 2:
-            raise out_of_range("max_order", "1 or 2", max_order)
+            raise out_of_range_error("max_order", "1 or 2", max_order)
         self.T = 2**self.J if T is None else int(check_number("T", T, above=0.5, below=self.shape[0] + 0.5))
         self.oversampling = check_integer("oversampling", oversampling, least=0)
         self.padding = check_padding(padding)

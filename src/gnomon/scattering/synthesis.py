@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Line, Plot, Result
 from gnomon.core.results.plot import Axis
@@ -15,7 +15,7 @@ from gnomon.scattering.moments import moment_vector
 from gnomon.scattering.signals import Scattering1d
 from gnomon.scattering.wavelets import WaveletTransform
 
-__all__ = ["Reconstruction", "invert", "synthesize"]
+__all__ = ["Reconstruction", "invert_scattering", "synthesize_like"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Reconstruction(Result):
         return (Plot("Reconstruction", (line,), Axis("step"), Axis("relative error", log=True), self.verdict),)
 
 
-@names_call
-def invert(
+@add_call_to_errors
+def invert_scattering(
     scattering: Scattering1d | Scattering2d, coefficients: Tensor, *, iterations: int = 100, seed: int = 0
 ) -> Reconstruction:
     """Finds a signal with given scattering coefficients, by gradient descent from noise.
@@ -67,7 +67,7 @@ def invert(
 
     >>> transform = Scattering1d(2, 16, Q=1)
     >>> target = transform(torch.linspace(0, 1, 16, dtype=torch.float64))
-    >>> invert(transform, target, iterations=30).error < 0.05
+    >>> invert_scattering(transform, target, iterations=30).error < 0.05
     True
     """
     shape, count = scattering.shape, len(scattering.paths())
@@ -78,8 +78,10 @@ def invert(
     return _descend(scattering, coefficients, shape, check_integer("iterations", iterations), seed)
 
 
-@names_call
-def synthesize(transform: WaveletTransform, example: Tensor, *, iterations: int = 100, seed: int = 0) -> Reconstruction:
+@add_call_to_errors
+def synthesize_like(
+    transform: WaveletTransform, example: Tensor, *, iterations: int = 100, seed: int = 0
+) -> Reconstruction:
     """Synthesizes another sample of a texture: changes noise until its scattering moments match an example's moments.
 
         min_x |S x - S example|^2 / |S example|^2,    S the moments of both orders over all places               (1)
@@ -94,7 +96,7 @@ def synthesize(transform: WaveletTransform, example: Tensor, *, iterations: int 
     Cost: the moments and their gradient for each step, and a few more in line searches.
 
     >>> example = torch.arange(64.0, dtype=torch.float64).sin()
-    >>> found = synthesize(WaveletTransform(3, 64), example, iterations=30)
+    >>> found = synthesize_like(WaveletTransform(3, 64), example, iterations=30)
     >>> found.errors[0] / found.error > 5, bool((found.signal - example).abs().max() > 0.5)      # alike, not the same
     (True, True)
     """

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_real
 from gnomon.scattering.band import BandPlan
 from gnomon.scattering.cascade import cascade, has_values
@@ -37,7 +37,7 @@ class AbstractScattering(nn.Module, ABC):
         """Returns the call of the transform, as error messages show it."""
         return f"{type(self).__name__}(x)"
 
-    @names_call
+    @add_call_to_errors
     def forward(self, x: Any) -> Tensor:
         """Returns the scattering coefficients (..., paths, *output) of signals (..., *shape)."""
         signals, batch = self._check_signals(x)
@@ -72,7 +72,7 @@ class AbstractScattering(nn.Module, ABC):
         """
         return self.options()
 
-    @names_call("load_state_dict(state)")
+    @add_call_to_errors("load_state_dict(state)")
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Raises an error for a state that was saved with other arguments of the transform."""
         if dict(state) != self.options():
@@ -88,5 +88,5 @@ class AbstractScattering(nn.Module, ABC):
 def check_padding(padding: Any) -> str:
     """Checks that numpy has a padding mode of this name."""
     if padding not in MODES:
-        raise out_of_range("padding", f"one of {', '.join(MODES)}", padding)
+        raise out_of_range_error("padding", f"one of {', '.join(MODES)}", padding)
     return str(padding)

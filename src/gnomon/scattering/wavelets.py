@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_real
 from gnomon.scattering.images import check_shape, wavelet_spectra_2d
 from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, wavelet_parameters_1d
@@ -47,7 +47,7 @@ class WaveletTransform(nn.Module):
     spectra: Tensor
     scales: tuple[int, ...]
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, J: int, shape: Any, *, Q: int = 1, L: int = 8) -> None:
         super().__init__()
         self.J, self.Q, self.L = (check_integer(name, value) for name, value in (("J", J), ("Q", Q), ("L", L)))
@@ -78,7 +78,7 @@ class WaveletTransform(nn.Module):
         numbers = range(len(self.scales))
         return tuple((a, b) for a in numbers for b in numbers if self.scales[a] < self.scales[b])
 
-    @names_call("WaveletTransform(x)")
+    @add_call_to_errors("WaveletTransform(x)")
     def forward(self, x: Any) -> Tensor:
         """Returns the wavelet coefficients (..., 1 + wavelets, *shape) of signals (..., *shape), the average first."""
         given = check_real(as_numbers(x, "x"), "x")

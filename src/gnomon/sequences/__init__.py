@@ -15,7 +15,7 @@ from gnomon.sequences.gates import gate_statistics
 from gnomon.sequences.heads import head_ablation
 from gnomon.sequences.lag import lag_of_task
 from gnomon.sequences.logits import logit_scale
-from gnomon.sequences.memory import memory
+from gnomon.sequences.memory import memory_length
 from gnomon.sequences.spectrum import state_spectrum
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "gate_statistics",
     "head_ablation",
     "logit_scale",
-    "memory",
+    "memory_length",
     "predicts_next",
     "rank_collapse",
     "state_spectrum",

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.sequences.attention import attention_maps
 
@@ -66,7 +66,7 @@ class AttentionAlignment(Result):
         return (Plot("Attention at the expected place", marks, Axis("share of the attention")),)
 
 
-@names_call
+@add_call_to_errors
 def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] | None = None) -> AttentionAlignment:
     """Measures how often the attention heads of a network attend to expected positions, such as the previous token.
 
@@ -103,7 +103,7 @@ def attention_alignment(module: nn.Module, data: Any, *, places: Sequence[int] |
     )
 
 
-@names_call
+@add_call_to_errors
 def alignment_share(
     weights: Float[Tensor, "n queries keys"], *, places: Sequence[int] | None = None
 ) -> tuple[float, str]:

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import structured as kinds
 from gnomon.sequences.batch import first_examples
 from gnomon.sequences.observe import observe_attention
@@ -44,7 +44,7 @@ class AttentionMaps(Result):
     entropy: tuple[tuple[float, ...], ...]
     rank: tuple[float, ...]
     difference: tuple[float, ...]
-    maps: tuple[Tensor, ...] = field(metadata=HIDDEN, repr=False)
+    maps: tuple[Tensor, ...] = field(metadata=HIDDEN_IN_JSON, repr=False)
 
     @property
     def verdict(self) -> str:
@@ -99,7 +99,7 @@ class AttentionMaps(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def attention_maps(module: nn.Module, data: Any) -> AttentionMaps:
     """Returns the attention maps of every attention layer of a network, on a batch of inputs.
 

@@ -10,7 +10,7 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.source import as_input_source
 
-__all__ = ["first_examples", "sequence_argument", "with_argument"]
+__all__ = ["first_examples", "sequence_argument", "replace_argument"]
 
 MAX_EXAMPLES = 64
 """Maximum number of sequences used."""
@@ -64,11 +64,11 @@ def sequence_argument(x: Inputs, *, of_length: int | None = None) -> tuple[int |
     raise InputError(found, accepted=accepted, fix=fix)
 
 
-def with_argument(x: Inputs, place: int | str | None, value: Tensor) -> Inputs:
+def replace_argument(x: Inputs, place: int | str | None, value: Tensor) -> Inputs:
     """Returns the inputs with another tensor at one place.
 
     >>> import torch
-    >>> with_argument({"a": torch.zeros(1), "b": 2}, "a", torch.ones(1))
+    >>> replace_argument({"a": torch.zeros(1), "b": 2}, "a", torch.ones(1))
     {'a': tensor([1.]), 'b': 2}
     """
     if isinstance(x, Mapping):

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -69,7 +69,7 @@ class BitsPerCharacter(Result):
         return (Plot("Bits per character", (bars,), Axis("bits")),)
 
 
-@names_call
+@add_call_to_errors
 def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
     """Measures the number of bits a network needs per character (or token) of sequences.
 
@@ -102,7 +102,7 @@ def bits_per_character(module: nn.Module, text: Any) -> BitsPerCharacter:
                 )
                 fix = "Pass integers; pass a single text as one row: text[None]"
                 raise InputError(found, accepted="integers (n, times) with times >= 2", fix=fix)
-            out = run(module, x)
+            out = run_module(module, x)
             out = output_tensor(out[0] if isinstance(out, tuple | list) else getattr(out, "logits", out))
             if out.dim() != 3 or out.shape[:2] != x.shape or int(x.max()) >= out.shape[2]:
                 found = f"the output has shape {tuple(out.shape)}"

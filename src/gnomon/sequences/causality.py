@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import count
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Finding, Image, Plot, Result, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import first_examples, sequence_argument, with_argument
+from gnomon.sequences.batch import first_examples, replace_argument, sequence_argument
 
 __all__ = ["CausalityCheck", "causality", "predicts_next"]
 
@@ -83,7 +83,7 @@ class CausalityCheck(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck:
     """Changes the inputs of a sequence network position by position and reports which outputs change.
 
@@ -105,22 +105,24 @@ def causality(module: nn.Module, data: Any, *, shift: int = 0) -> CausalityCheck
     """
     check_module(module)
     x = first_examples(data, module)
-    if count(x) < 2:
+    if count_examples(x) < 2:
         raise InputError("there is one sequence", accepted="at least two", fix="Pass at least two sequences")
     with preserve(module, grad=False, seed=0):
-        first = output_tensor(run(module, x)).double()
+        first = output_tensor(run_module(module, x)).double()
         place, given = sequence_argument(x, of_length=first.shape[1] if first.dim() > 1 else None)
         first, size = _rows(first), float(first.abs().max()) or 1.0
         other, columns = given.roll(1, 0), []
         for s in range(given.shape[1]):
             changed = given.clone()
             changed[:, s] = other[:, s]
-            moved = (_rows(output_tensor(run(module, with_argument(x, place, changed))).double()) - first).abs()
+            moved = (
+                _rows(output_tensor(run_module(module, replace_argument(x, place, changed))).double()) - first
+            ).abs()
             columns.append(moved.flatten(2).amax((0, 2)) / size)  # (1)
     return CausalityCheck(tuple(map(tuple, torch.stack(columns, 1).tolist())), shift)
 
 
-@names_call
+@add_call_to_errors
 def predicts_next(x: Any, y: Tensor) -> bool:
     """Returns whether the targets are the inputs one step later, so that seeing ahead means seeing the answer.
 

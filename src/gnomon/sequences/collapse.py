@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -75,7 +75,7 @@ class RankCollapse(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def rank_collapse(module: nn.Module, data: Any) -> RankCollapse:
     """Measures how different the tokens are after each layer of a sequence network.
 
@@ -105,7 +105,7 @@ def rank_collapse(module: nn.Module, data: Any) -> RankCollapse:
                 if name and not isinstance(m, nn.ModuleList | nn.Sequential | nn.TransformerEncoder):
                     hooks.append(m.register_forward_pre_hook(_enter(depth), with_kwargs=True))
                     hooks.append(m.register_forward_hook(_leave(name, depth, seen), with_kwargs=True))
-            run(module, inputs)
+            run_module(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.sequences.batch import first_examples
 
@@ -82,7 +82,7 @@ class ComplexityProfile(Result):
         return (Plot("Cost against length", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def complexity_profile(module: nn.Module, data: Any, *, lengths: Sequence[int] | None = None) -> ComplexityProfile:
     """Measures how operations and memory of a network grow with the length of its sequences.
 
@@ -137,7 +137,7 @@ def _count(module: nn.Module, x: Tensor) -> tuple[int, int]:
     # Uses torch's plain attention kernels, because torch does not count the operations of fused ones.
     with preserve(module), sdpa_kernel(SDPBackend.MATH), counter:
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-            made = run(module, x)
+            made = run_module(module, x)
     del made
     return counter.get_total_flops(), sum(seen.values())
 

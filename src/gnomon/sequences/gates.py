@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -26,7 +26,7 @@ __all__ = ["GateStatistics", "gate_statistics"]
 MAX_EXAMPLES = 64
 """Maximum number of sequences used."""
 MIN_KEPT_SHARE = 1e-3
-"""If no unit keeps more than this share of its content over the lag, the lag is out of reach, as in `memory`."""
+"""If no unit keeps more than this share of its content over the lag, the lag is out of reach, as in `memory_length`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class GateStatistics(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> GateStatistics:
     """Measures the gates of every nn.LSTM and nn.GRU on data, and for how many steps units keep their content.
 
@@ -113,7 +113,7 @@ def gate_statistics(module: nn.Module, data: Any, *, lag: int | None = None) -> 
     with preserve(module, grad=False):
         hooks = [m.register_forward_pre_hook(_watch(name, seen)) for name, m in found]
         try:
-            run(module, inputs)
+            run_module(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -64,7 +64,7 @@ class HeadAblation(Result):
         return (Plot("Outputs without one head", (bars,), Axis("relative change")),)
 
 
-@names_call
+@add_call_to_errors
 def head_ablation(module: nn.Module, data: Any) -> HeadAblation:
     """Switches off every attention head of a network in turn and measures how much the output changes.
 

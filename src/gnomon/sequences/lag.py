@@ -14,7 +14,7 @@ import torch
 from scipy.stats import f as fisher
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.classes import are_classes
 
 __all__ = ["lag_of_task"]
@@ -25,7 +25,7 @@ MIN_SHARE_OF_LARGEST = 0.5
 """A position counts if its R^2 is at least this share of the largest."""
 
 
-@names_call
+@add_call_to_errors
 def lag_of_task(x: Any, y: Tensor) -> int | None:
     """Returns how many steps back the inputs lie that determine the targets; None if no position matters beyond chance.
 

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Finding, Plot, Reference, Result, Value
 from gnomon.findings import structured as kinds
 
@@ -76,7 +76,7 @@ class LogitScale(Result):
         return (Plot("Scale of the logits", marks, Axis("standard deviation of the logits")),)
 
 
-@names_call
+@add_call_to_errors
 def logit_scale(module: nn.Module, data: Any) -> LogitScale:
     """Measures the size of the attention logits of every nn.MultiheadAttention in a network on data.
 
@@ -112,7 +112,7 @@ def logit_scale(module: nn.Module, data: Any) -> LogitScale:
         hooks = [m.register_forward_pre_hook(_watch(name, m, seen), with_kwargs=True) for name, m in found]
         try:
             with torch.enable_grad():  # Without gradients, torch's fused path would skip the attention module.
-                run(module, inputs)
+                run_module(module, inputs)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -16,16 +16,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Finding, Line, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
-from gnomon.sequences.batch import first_examples, sequence_argument, with_argument
+from gnomon.sequences.batch import first_examples, replace_argument, sequence_argument
 
-__all__ = ["MemoryLength", "memory"]
+__all__ = ["MemoryLength", "memory_length"]
 
 MIN_RELATIVE_SENSITIVITY = 1e-3
 """Share of the largest sensitivity below which an input is learned a thousand times more slowly."""
@@ -94,8 +94,8 @@ class MemoryLength(Result):
         )
 
 
-@names_call
-def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLength:
+@add_call_to_errors
+def memory_length(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLength:
     """Measures how sensitive the last output is to the input at each lag, and whether the lag of the task is in reach.
 
     Args:
@@ -111,7 +111,7 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLen
     >>> class Leaky(nn.Module):
     ...     def forward(self, x):
     ...         return sum(0.5**k * x[:, -1 - k] for k in range(x.shape[1]))
-    >>> round(memory(Leaky(), torch.ones(2, 12, 1, dtype=torch.float64)).length, 6) == round(1 / log(2), 6)
+    >>> round(memory_length(Leaky(), torch.ones(2, 12, 1, dtype=torch.float64)).length, 6) == round(1 / log(2), 6)
     True
     """
     check_module(module)
@@ -121,10 +121,10 @@ def memory(module: nn.Module, data: Any, *, lag: int | None = None) -> MemoryLen
     with preserve(module, seed=0):
         if given.is_floating_point():
             moved = [given.detach().clone().requires_grad_()]
-            out = output_tensor(run(module, with_argument(x, place, moved[0])))
+            out = output_tensor(run_module(module, replace_argument(x, place, moved[0])))
         else:
             with _EmbeddingsOf(given) as embeddings:
-                out = output_tensor(run(module, x))
+                out = output_tensor(run_module(module, x))
             moved = embeddings.found
             if not moved:
                 found = "forward looks up no embeddings of the tokens"

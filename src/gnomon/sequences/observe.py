@@ -21,9 +21,9 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.modules.wrappers import inner_module
 
 __all__ = ["AttentionCall", "Head", "observe_attention", "run_without_head"]
@@ -78,9 +78,9 @@ def observe_attention(module: nn.Module, x: Inputs) -> tuple[AttentionCall, ...]
     [('self_attn', (3, 2, 5, 5))]
     """
     module = inner_module(module)
-    observer = _Observer(count(x))
+    observer = _Observer(count_examples(x))
     with preserve(module, grad=False, seed=0), _module_stack(module, observer), observer:
-        run(module, x)
+        run_module(module, x)
     if not observer.calls:
         found = f"{type(module).__name__} computes no softmax of queries and keys that multiplies values"
         fix = "Pass a network with attention, and inputs for which forward reaches it"
@@ -98,8 +98,8 @@ def run_without_head(module: nn.Module, x: Inputs, head: Head | None) -> Any:
     torch.Size([3, 5, 8])
     """
     module = inner_module(module)
-    with preserve(module, grad=False, seed=0), _Observer(count(x), removed=head, keeps=False):
-        return run(module, x)
+    with preserve(module, grad=False, seed=0), _Observer(count_examples(x), removed=head, keeps=False):
+        return run_module(module, x)
 
 
 @dataclass(slots=True, eq=False)

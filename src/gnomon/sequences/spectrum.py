@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Finding, Plot, Result, Scatter, Value
 from gnomon.findings import structured as kinds
 
@@ -78,7 +78,7 @@ class StateSpectrum(Result):
         return (Plot("Eigenvalues of the state", marks, Axis("real part"), Axis("imaginary part")),)
 
 
-@names_call
+@add_call_to_errors
 def state_spectrum(module: Any) -> StateSpectrum:
     """Returns the eigenvalues of the recurrent weight matrices of a network.
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 
 __all__ = [
@@ -54,14 +54,14 @@ class GroupAction:
     flow: Callable[[Tensor, float], Tensor] | None = None
     drawn: bool = False
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         if not self.moves or len(self.moves) != len(self.labels):
             found = f"there are {len(self.moves)} transformations and {len(self.labels)} names"
             raise InputError(found, accepted="a name for each transformation", fix="Pass at least one transformation")
 
 
-@names_call
+@add_call_to_errors
 def action(
     moves: Mapping[str, Move], *, name: str = "moves", flow: Callable[[Tensor, float], Tensor] | None = None
 ) -> GroupAction:
@@ -74,7 +74,7 @@ def action(
     return GroupAction(name, tuple(moves), tuple(moves.values()), None, flow)
 
 
-@names_call
+@add_call_to_errors
 def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.0)) -> GroupAction:
     """Builds the group of transformations x -> exp(t A) x of inputs (n, d), for a matrix A and some strengths t.
 
@@ -96,7 +96,7 @@ def one_parameter_group(generator: Tensor, strengths: Sequence[float] = (0.5, 1.
     return GroupAction("generated moves", tuple(f"strength {t:g}" for t in strengths), moves, None, flow)
 
 
-@names_call
+@add_call_to_errors
 def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *, seed: int = 0) -> GroupAction:
     """Draws random transformations from a continuous group; error intervals then include their spread.
 
@@ -124,7 +124,7 @@ def sample_group(group: GroupAction, low: float, high: float, count: int = 16, *
     return GroupAction(group.name, labels, moves, None if group.features is None else features, flow, True)
 
 
-@names_call
+@add_call_to_errors
 def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -> GroupAction:
     """Builds the group of circular shifts of images (n, c, h, w) by given numbers of (rows, columns).
 
@@ -148,7 +148,7 @@ def translations(shifts: Sequence[tuple[int, int]] = ((0, 1), (1, 0), (2, 2))) -
     return GroupAction("translations", tuple(f"by {shift}" for shift in shifts), moves, features, flow)
 
 
-@names_call
+@add_call_to_errors
 def quarter_turns() -> GroupAction:
     """Builds the group of image rotations by 90, 180 and 270 degrees, which need no interpolation.
 
@@ -159,7 +159,7 @@ def quarter_turns() -> GroupAction:
     return GroupAction("quarter turns", ("90 degrees", "180 degrees", "270 degrees"), moves, _as_images(moves))
 
 
-@names_call
+@add_call_to_errors
 def flips() -> GroupAction:
     """Builds the group of mirror images, left to right and top to bottom.
 
@@ -170,7 +170,7 @@ def flips() -> GroupAction:
     return GroupAction("flips", ("left to right", "top to bottom"), moves, _as_images(moves))
 
 
-@names_call
+@add_call_to_errors
 def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> GroupAction:
     """Builds rotations of images by any angles, with bilinear interpolation and zeros outside the image.
 
@@ -182,7 +182,7 @@ def rotations(degrees: Sequence[float] = (15.0, 45.0, 90.0)) -> GroupAction:
     return GroupAction("rotations", tuple(f"{a:g} degrees" for a in degrees), moves, _as_images(moves), _rotate)
 
 
-@names_call
+@add_call_to_errors
 def scalings(factors: Sequence[float] = (0.8, 1.25)) -> GroupAction:
     """Builds scalings of images about their center, with bilinear interpolation.
 
@@ -197,7 +197,7 @@ def scalings(factors: Sequence[float] = (0.8, 1.25)) -> GroupAction:
     return GroupAction("scalings", tuple(f"times {f:g}" for f in factors), moves, _as_images(moves), flow)
 
 
-@names_call
+@add_call_to_errors
 def permutations(size: int, count: int = 4, *, seed: int = 0) -> GroupAction:
     """Builds random permutations of the second axis of inputs (n, size, ...), such as members of a set.
 

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results.record import Record
@@ -52,7 +52,7 @@ class LossChangeUnderTransformation(Record):
     gradient: float
 
 
-@names_call
+@add_call_to_errors
 def loss_change_under_transformation(
     module: nn.Module,
     objective: Callable[[nn.Module], Tensor],
@@ -101,7 +101,7 @@ def loss_change_under_transformation(
     return LossChangeUnderTransformation(change, float(error))  # (2)
 
 
-@names_call
+@add_call_to_errors
 def weight_symmetry(weight: Tensor, transformation: Callable[[Tensor], Tensor]) -> Float[Tensor, " filters"]:
     """Returns for each filter how much it changes under a transformation; 0 for a symmetric filter.
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnomon.core.errors import InputError, NoLimitError, names_call, out_of_range
+from gnomon.core.errors import InputError, NoLimitError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.modules.tied import TiedWeightLayout
 from gnomon.symmetry.group import Group
@@ -50,7 +50,7 @@ class GroupConv2d(nn.Module):
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         in_channels: int,
@@ -70,9 +70,9 @@ class GroupConv2d(nn.Module):
         self.kernel_size = check_integer("kernel_size", kernel_size)
         check_type("group", group, Group, fix="Pass cyclic(4) or dihedral(4)")
         if self.kernel_size % 2 == 0:
-            raise out_of_range("kernel_size", "an odd number", kernel_size)
+            raise out_of_range_error("kernel_size", "an odd number", kernel_size)
         if padding_mode not in ("zeros", "circular"):
-            raise out_of_range("padding_mode", '"zeros" or "circular"', padding_mode)
+            raise out_of_range_error("padding_mode", '"zeros" or "circular"', padding_mode)
         self.group, self.lifting, self.padding_mode = group, lifting, padding_mode
         self.stride, self.padding = (
             check_integer("stride", stride),
@@ -112,7 +112,7 @@ class GroupConv2d(nn.Module):
         turned = torch.einsum("gpq,oighq->ogihp", moves.to(picked.dtype), picked)  # (1)
         return turned.reshape(out * self.group.order, -1, size, size)
 
-    @names_call("GroupConv2d(x)")
+    @add_call_to_errors("GroupConv2d(x)")
     def forward(self, x: Tensor) -> Tensor:
         """Returns the outputs of the group convolution, of shape (n, out_channels * order, height, width)."""
         channels = self.in_channels * (1 if self.lifting else self.group.order)
@@ -126,7 +126,7 @@ class GroupConv2d(nn.Module):
             return functional.conv2d(x, self.expand_kernels(), bias, self.stride)
         return functional.conv2d(x, self.expand_kernels(), bias, self.stride, self.padding)
 
-    @names_call("GroupConv2d")
+    @add_call_to_errors("GroupConv2d")
     def tied_form(self, height: int, width: int) -> TiedWeightLayout:
         """Returns the input position and the group element of each weight at each output, for infinite-width
         kernels.

@@ -27,12 +27,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import tensors
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 from gnomon.symmetry.action import GroupAction
@@ -115,7 +115,7 @@ class EquivarianceErrors(Result):
         return (first, Plot("Equivariance", (moved,), Axis("relative error"), caption=words)) if known else (first,)
 
 
-@names_call
+@add_call_to_errors
 def equivariance(module: nn.Module, data: Any, action: GroupAction) -> EquivarianceErrors:
     """Measures how far all layers are from invariant and equivariant under a group of transformations.
 
@@ -129,7 +129,7 @@ def equivariance(module: nn.Module, data: Any, action: GroupAction) -> Equivaria
     >>> equivariance(mean, torch.rand(3, 2, 4, 4), flips()).output.invariance < 1e-6
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     given = all_inputs(data, module)
     if not isinstance(given, Tensor):
         raise InputError("x is not one tensor", accepted="one tensor of inputs", fix="Pass a module with one input")
@@ -173,7 +173,7 @@ def layer_features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
 
     def hook(name: str) -> object:
         def keep(_part: nn.Module, _args: object, out: object) -> None:
-            h = next(iter(tensors(out)), None)
+            h = next(iter(input_tensors(out)), None)
             if h is not None and h.is_floating_point() and len(h) == len(x) and name not in kept:
                 kept[name] = h.detach().clone()
 
@@ -183,11 +183,11 @@ def layer_features(module: nn.Module, x: Tensor) -> dict[str, Tensor]:
         leaves = [(n, p) for n, p in module.named_modules() if n and not any(True for _ in p.children())]
         handles = [part.register_forward_hook(hook(name)) for name, part in leaves]
         try:
-            out = run(module, x)
+            out = run_module(module, x)
         finally:
             for handle in handles:
                 handle.remove()
-    kept["output"] = next(iter(tensors(out))).detach()
+    kept["output"] = next(iter(input_tensors(out))).detach()
     return kept
 
 

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.symmetry.convolution import channels_for_each_element
 from gnomon.symmetry.group import Group
 
@@ -32,7 +32,7 @@ class GroupBatchNorm2d(nn.Module):
         self.channels, self.group = channels, group
         self.normalization = nn.BatchNorm2d(channels, eps, momentum)
 
-    @names_call("GroupBatchNorm2d(x)")
+    @add_call_to_errors("GroupBatchNorm2d(x)")
     def forward(self, x: Tensor) -> Tensor:
         """Returns the normalized features, in the same shape."""
         n, channels, order, height, width = channels_for_each_element(x, self.group)
@@ -64,7 +64,7 @@ class GroupPool(nn.Module):
         super().__init__()
         self.group, self.largest = group, largest
 
-    @names_call("GroupPool(x)")
+    @add_call_to_errors("GroupPool(x)")
     def forward(self, x: Tensor) -> Tensor:
         """Returns the features averaged over the group (n, channels, height, width), or their maximum."""
         parts = x.reshape(channels_for_each_element(x, self.group))

@@ -22,16 +22,16 @@ import torch
 from jaxtyping import Complex, Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 
 __all__ = [
     "FiniteGroup",
-    "convolve",
+    "group_convolution",
     "cyclic_group",
     "dihedral_group",
-    "fourier",
-    "inverse_fourier",
+    "group_fourier_transform",
+    "inverse_group_fourier_transform",
     "irreps",
     "product_group",
     "symmetric_group",
@@ -55,7 +55,7 @@ class FiniteGroup:
     table: Int[Tensor, "n n"]
     labels: tuple[str, ...]
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         n = len(self.table)
         ends = torch.arange(n)
@@ -98,7 +98,7 @@ class FiniteGroup:
         return moved
 
 
-@names_call
+@add_call_to_errors
 def cyclic_group(n: int) -> FiniteGroup:
     """Builds the cyclic group C_n: the numbers 0 to n - 1 under addition modulo n.
 
@@ -111,7 +111,7 @@ def cyclic_group(n: int) -> FiniteGroup:
     return FiniteGroup((k[:, None] + k) % n, tuple(f"r{i}" for i in range(n)))
 
 
-@names_call
+@add_call_to_errors
 def dihedral_group(n: int) -> FiniteGroup:
     """Builds the dihedral group D_n: n rotations r^k and n reflections r^k s, with s r = r^-1 s.
 
@@ -129,7 +129,7 @@ def dihedral_group(n: int) -> FiniteGroup:
     )
 
 
-@names_call
+@add_call_to_errors
 def symmetric_group(n: int) -> FiniteGroup:
     """Builds the symmetric group S_n: all permutations of n objects; (g h)(i) = g(h(i)).
 
@@ -162,7 +162,7 @@ def product_group(first: FiniteGroup, second: FiniteGroup) -> FiniteGroup:
     return FiniteGroup(table.reshape(first.order * m, -1), labels)
 
 
-def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
+def group_convolution(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
     """Returns the convolution of two functions on a finite group, which commutes with left translations of the first.
 
     See equation (1) of the module docstring.
@@ -170,14 +170,14 @@ def convolve(f: Tensor, h: Tensor, group: FiniteGroup) -> Tensor:
     Reference: [diaconis1988group].
     Cost: |G|^2.
 
-    >>> convolve(torch.tensor([0.0, 1.0, 0.0]), torch.tensor([1.0, 2.0, 3.0]), cyclic_group(3)).tolist()
+    >>> group_convolution(torch.tensor([0.0, 1.0, 0.0]), torch.tensor([1.0, 2.0, 3.0]), cyclic_group(3)).tolist()
     [3.0, 1.0, 2.0]
     """
     back = group.table[:, group.inverse]  # u v^-1
     return (f[..., back] * h[..., None, :]).sum(-1)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d"], ...]:
     """Returns all irreducible representations of a finite group as unitary matrices, the trivial one first.
 
@@ -218,7 +218,7 @@ def irreps(group: FiniteGroup, *, seed: int = 0) -> tuple[Complex[Tensor, "n d d
     return tuple(rho for rho, _ in found)
 
 
-def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def group_fourier_transform(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Returns the Fourier transform of a function on a finite group: one matrix per representation.
 
     See equation (2) of the module docstring.
@@ -226,14 +226,14 @@ def fourier(f: Tensor, representations: tuple[Tensor, ...]) -> tuple[Tensor, ...
     Reference: [diaconis1988group].
     Cost: |G|^2.
 
-    >>> parts = fourier(torch.ones(3), irreps(cyclic_group(3)))
+    >>> parts = group_fourier_transform(torch.ones(3), irreps(cyclic_group(3)))
     >>> round(abs(complex(parts[0].item())), 9), round(abs(complex(parts[1].item())), 9)
     (3.0, 0.0)
     """
     return tuple(torch.einsum("g,gij->ij", f.to(torch.complex128), rho) for rho in representations)  # (2)
 
 
-def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
+def inverse_group_fourier_transform(parts: tuple[Tensor, ...], representations: tuple[Tensor, ...]) -> Tensor:
     """Returns the (complex) function on a finite group that has the given Fourier transform.
 
     See equation (2) of the module docstring.
@@ -242,7 +242,7 @@ def inverse_fourier(parts: tuple[Tensor, ...], representations: tuple[Tensor, ..
     Cost: |G|^2.
 
     >>> f, rho = torch.tensor([1.0, 2.0, 4.0]).double(), irreps(cyclic_group(3))
-    >>> torch.allclose(inverse_fourier(fourier(f, rho), rho).real, f)
+    >>> torch.allclose(inverse_group_fourier_transform(group_fourier_transform(f, rho), rho).real, f)
     True
     """
     n = len(representations[0])

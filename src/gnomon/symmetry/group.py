@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.record import Record
 
@@ -93,7 +93,7 @@ class Group(Record):
         return torch.stack(moved)
 
 
-@names_call
+@add_call_to_errors
 def cyclic(n: int) -> Group:
     """Builds the group of rotations by multiples of 360 / n degrees.
 
@@ -105,7 +105,7 @@ def cyclic(n: int) -> Group:
     return Group(check_integer("n", n))
 
 
-@names_call
+@add_call_to_errors
 def dihedral(n: int) -> Group:
     """Builds the group of rotations by multiples of 360 / n degrees, and reflections.
 

@@ -17,13 +17,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 
 __all__ = ["random_orthogonal"]
 
 
-@names_call
+@add_call_to_errors
 def random_orthogonal(n: int, count: int, *, special: bool = False, seed: int = 0) -> Float[Tensor, "m n n"]:
     """Draws orthogonal matrices (count, n, n) uniformly from O(n), or from the rotations SO(n).
 

@@ -17,11 +17,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import binomial_interval, predicted_classes, relative_change
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Interval, Plot, Result
 from gnomon.core.results.record import Record
 
@@ -82,7 +82,7 @@ class ImageInvariance(Result):
         return change, decisions
 
 
-@names_call
+@add_call_to_errors
 def invariance(module: nn.Module, data: Any) -> ImageInvariance:
     """Measures how much a network's outputs change if all images are shifted by one pixel or mirrored.
 
@@ -96,16 +96,16 @@ def invariance(module: nn.Module, data: Any) -> ImageInvariance:
     >>> invariance(nn.Flatten(), torch.ones(2, 1, 2, 2)).motions[0].change          # half of the pixels become zero
     0.7071...
     """
-    check_readable(module)
+    check_module_is_callable(module)
     images = all_inputs(data, module)
     if not isinstance(images, Tensor) or images.dim() != 4:
         shape = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
-        raise out_of_range("data", "a tensor of images (n, channels, height, width)", shape)
-    before = outputs(module, images)
+        raise out_of_range_error("data", "a tensor of images (n, channels, height, width)", shape)
+    before = outputs_in_eval_mode(module, images)
     decided, n = predicted_classes(before), len(before)
     rows = []
     for id, moved in motions(images).items():
-        after = outputs(module, moved)
+        after = outputs_in_eval_mode(module, moved)
         change = relative_change(before, after)  # (1)
         changed = int((predicted_classes(after) != decided).sum())
         rows.append(ImageMotion(NAMES[id], change, changed / n, binomial_interval(changed, n), id))

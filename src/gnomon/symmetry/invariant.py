@@ -21,7 +21,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.action import GroupAction
 
@@ -31,7 +31,7 @@ __all__ = ["CanonicalPose", "OrbitAverage"]
 class OrbitAverage(nn.Module):
     """Makes a network invariant: averages its outputs over all transformations of the input, including none."""
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, module: nn.Module, action: GroupAction) -> None:
         super().__init__()
         check_module(module)
@@ -55,7 +55,7 @@ class CanonicalPose(nn.Module):
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self, module: nn.Module, action: GroupAction, *, score: Callable[[Tensor], Tensor] | None = None, seed: int = 0
     ) -> None:

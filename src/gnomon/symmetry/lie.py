@@ -23,8 +23,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Interval
@@ -34,7 +34,7 @@ from gnomon.symmetry.errors import LayerError, layer_features, mean_error_interv
 __all__ = ["lie_derivative", "lie_derivatives"]
 
 
-@names_call
+@add_call_to_errors
 def lie_derivative(module: nn.Module, data: Any, action: GroupAction, *, step: float = 1e-3) -> tuple[float, Interval]:
     """Returns the relative rate at which the network's output changes as a transformation begins, with an interval.
 
@@ -70,7 +70,7 @@ def lie_derivatives(module: nn.Module, x: Any, action: GroupAction, *, step: flo
     >>> [layer.name for layer in lie_derivatives(net, torch.rand(2, 1, 5, 5), rotations())]
     ['0', '1', 'output']
     """
-    check_readable(module)
+    check_module_is_callable(module)
     step = check_number("step", step, above=0)
     flow = action.flow
     if flow is None:

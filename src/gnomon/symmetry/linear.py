@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Result
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-@names_call
+@add_call_to_errors
 def equivariant_basis(rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]) -> Float[Tensor, "b o i"]:
     """Returns an orthonormal basis of all matrices that commute with a group, given matrices of its generators.
 
@@ -101,7 +101,7 @@ class NearestEquivariant(Result):
         return f"The weight {word}: {100 * self.distance:.1f} % of its norm breaks the symmetry."
 
 
-@names_call
+@add_call_to_errors
 def nearest_equivariant(
     weight: Float[Tensor, "o i"], rho_in: Sequence[Tensor], rho_out: Sequence[Tensor]
 ) -> NearestEquivariant:
@@ -122,7 +122,7 @@ def nearest_equivariant(
     return NearestEquivariant(near, _distance(w, near), len(basis))
 
 
-@names_call
+@add_call_to_errors
 def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | None = None) -> NearestEquivariant:
     """Returns the circular convolution nearest to the weight of a dense layer, and the distance, in closed form.
 
@@ -151,7 +151,7 @@ def nearest_convolution(weight: Float[Tensor, "o i"], shape: tuple[int, ...] | N
     return NearestEquivariant(near, _distance(w, near), n)
 
 
-@names_call
+@add_call_to_errors
 def nearest_permutation_equivariant(weight: Float[Tensor, "o i"]) -> tuple[float, float, float]:
     """Returns lambda, gamma and the distance of the permutation-equivariant matrix lambda I + gamma 1 1^T nearest to a
     weight.

@@ -6,7 +6,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.symmetry.convolution import GroupConv2d
 from gnomon.symmetry.features import GroupBatchNorm2d, GroupPool
@@ -15,7 +15,7 @@ from gnomon.symmetry.group import Group
 __all__ = ["orbit_average", "without_group_convolutions"]
 
 
-@names_call
+@add_call_to_errors
 def orbit_average(
     kernel: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor | None = None, *, group: Group
 ) -> Tensor:
@@ -49,7 +49,7 @@ def orbit_average(
     return torch.stack(parts).mean(0)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def without_group_convolutions(network: nn.Module) -> nn.Module:
     """Returns the network with every group convolution replaced by a new plain convolution of the same channel count.
 

@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -36,7 +36,7 @@ __all__ = ["MatchedNetwork", "unit_balance", "match_units", "gradient_along_orbi
 NEUTRAL = (nn.ReLU, nn.Identity, nn.Flatten, nn.Dropout, nn.LeakyReLU, nn.Tanh, nn.Sigmoid)
 
 
-@names_call
+@add_call_to_errors
 def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """Returns a copy of a network with permuted hidden units in one layer, which computes the same function.
 
@@ -59,7 +59,7 @@ def permute_units(module: nn.Sequential, order: Int[Tensor, " m"], layer: int = 
     return cast(nn.Sequential, copy)
 
 
-@names_call
+@add_call_to_errors
 def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: int = 0) -> nn.Sequential:
     """Returns a copy of a network with rescaled hidden units in one layer, which computes the same function.
 
@@ -85,7 +85,7 @@ def rescale_units(module: nn.Sequential, factors: Float[Tensor, " m"], layer: in
     return cast(nn.Sequential, copy)
 
 
-@names_call
+@add_call_to_errors
 def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     """Returns each hidden unit's squared incoming minus squared outgoing weights, which gradient flow conserves.
 
@@ -107,7 +107,7 @@ def unit_balance(module: nn.Sequential, layer: int = 0) -> Float[Tensor, " m"]:
     return into - second.weight.detach().double().square().sum(0)  # (3)
 
 
-@names_call
+@add_call_to_errors
 def gradient_along_orbit(module: nn.Sequential, loss: Tensor, layer: int = 0) -> float:
     """Returns the largest cosine between the gradient and the direction of rescaling a hidden unit; 0 in theory.
 
@@ -164,7 +164,7 @@ class MatchedNetwork(Result):
         return (Plot("Matching of units", (bars,), Axis("distance of the weights"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def match_units(first: nn.Sequential, second: nn.Sequential, *, rounds: int = 20, seed: int = 0) -> MatchedNetwork:
     """Permutes the hidden units of a network so that its weights are close to another network's.
 

@@ -20,13 +20,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_module, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module, check_module_is_callable
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Band, Interval, Line, Plot, Result
 
 __all__ = ["StrengthCurve", "accuracy_by_strength", "commutator_norm"]
@@ -61,7 +61,7 @@ class StrengthCurve(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def accuracy_by_strength(
     module: nn.Module, data: Any, flow: Callable[[Tensor, float], Tensor], strengths: Sequence[float]
 ) -> StrengthCurve:
@@ -77,8 +77,8 @@ def accuracy_by_strength(
     >>> curve.accuracy
     (1.0, 0.0)
     """
-    check_readable(module)
-    x, y = source(data, module=module).pair()
+    check_module_is_callable(module)
+    x, y = data_source(data, module=module).pair()
     if not are_classes(y) or not isinstance(x, Tensor) or not len(strengths):
         found = "no strengths were passed" if not len(strengths) else f"the targets are {y.dtype}"
         raise InputError(found, accepted="classes, one tensor and strengths", fix="Pass integer classes and strengths")
@@ -88,13 +88,13 @@ def accuracy_by_strength(
         if moved.shape != x.shape:
             found = f"strength {t:g} returns shape {tuple(moved.shape)} for {tuple(x.shape)}"
             raise InputError(found, accepted="a flow that keeps the shape", fix="Pass a flow that keeps the shape")
-        right = int((outputs(module, moved).argmax(1) == y).sum())
+        right = int((outputs_in_eval_mode(module, moved).argmax(1) == y).sum())
         shares.append(right / len(y))
         intervals.append(binomial_interval(right, len(y)))
     return StrengthCurve(tuple(map(float, strengths)), tuple(shares), tuple(intervals), len(y))
 
 
-@names_call
+@add_call_to_errors
 def commutator_norm(
     layer: nn.Module,
     operator: Callable[[Tensor], Tensor],

@@ -12,7 +12,7 @@ from gnomon.tangent.drift import kernel_drift, unit_changes
 from gnomon.tangent.empirical import ntk, ntk_by_layer
 from gnomon.tangent.frequencies import frequency_curve, kernel_frequencies
 from gnomon.tangent.gap import tangent_gap
-from gnomon.tangent.kappa import kappa
+from gnomon.tangent.kappa import laziness_criterion
 from gnomon.tangent.laziness import laziness
 from gnomon.tangent.linear import linearize, scale_output, taylor_model
 from gnomon.tangent.linearity import linearization_error, step_linearity
@@ -27,7 +27,7 @@ __all__ = [
     "effective_parameters",
     "frequency_curve",
     "gradient_exponents",
-    "kappa",
+    "laziness_criterion",
     "kernel_drift",
     "kernel_frequencies",
     "kernel_spectrum",

@@ -8,8 +8,8 @@ through in pieces whose activations stay near the processor: memory that is used
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.modules.pure import PureFunction, check_finite
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
+from gnomon.core.modules.pure import PureFunction, check_finite_outputs
 from gnomon.tangent.factors import Factors, Lookup, Matrix
 from gnomon.tangent.gate import consumers, gate, readout
 from gnomon.tangent.graph import keep_channels_last, nodes, uses
@@ -36,11 +36,11 @@ class Block:
     """
 
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int = 0):
-        n = count(x)
+        n = count_examples(x)
         chunk = max(1, min(n, PIECE_BYTES // max(1, plan.activations)))
         chunk = -(-n // -(-n // chunk))  # Makes all pieces nearly equal in size, so that none wastes memory.
         self.x, self.size = x, n
-        self.pieces = [Piece(f, take(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
+        self.pieces = [Piece(f, take_examples(x, slice(i, i + chunk)), plan, start + i) for i in range(0, n, chunk)]
 
     def __len__(self) -> int:
         return self.size
@@ -104,7 +104,7 @@ class Piece:
 
     def __init__(self, f: PureFunction, x: Inputs, plan: NTKPlan, start: int):
         self.outputs = f(x)
-        check_finite(self.outputs.detach(), start)
+        check_finite_outputs(self.outputs.detach(), start)
         graph = nodes(self.outputs) if plan.terms else []
         self.uses = uses(graph, f.leaves)
         if any(operation == "ConvolutionBackward0" for _, operation, _ in plan.signature):

@@ -6,8 +6,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, take
-from gnomon.core.modules.pure import PureFunction, check_finite
+from gnomon.core.inputs.arguments import Inputs, take_examples
+from gnomon.core.modules.pure import PureFunction, check_finite_outputs
 from gnomon.tangent.probe import Probe
 
 __all__ = [
@@ -38,7 +38,7 @@ def check_outputs(probe: Probe) -> None:
     if y.shape[1] == 0:
         fix = "Return one row per example"
         raise InputError("the module has 0 outputs", accepted="at least one output", fix=fix)
-    check_finite(y)
+    check_finite_outputs(y)
     if probe.drew and not _close(f(probe.x).detach(), y):
         fix = "Call module.eval(), or fix the noise"
         raise InputError("two passes gave different outputs", accepted="a deterministic network", fix=fix)
@@ -56,7 +56,7 @@ def check_batch_independence(f: PureFunction, x: Inputs, few: Tensor, many: Tens
     >>> check_batch_independence(f, x, f(x[:3]).detach(), f(x).detach())
     """
     if len(many) == len(few):
-        few = f(take(x, slice(0, 1))).detach()
+        few = f(take_examples(x, slice(0, 1))).detach()
     both = min(len(few), len(many))
     gap = float((many[:both] - few[:both]).abs().max())
     if not _close(many[:both], few[:both]) and gap > _rounding(f, x, both):
@@ -75,7 +75,7 @@ def check_stable_buffers(f: PureFunction, x: Inputs) -> None:
     state = {name: b.detach().clone() for name, b in f.module.named_buffers()}
     if not state:
         return
-    few = take(x, slice(0, 3))
+    few = take_examples(x, slice(0, 3))
     with torch.no_grad():
         first = f(few, state=state)
         second = f(few, state=state)  # The second call starts from the buffers that the first call changed.
@@ -128,7 +128,7 @@ def _rounding(f: PureFunction, x: Inputs, n: int) -> float:
 
     Hypotheses: sums are backward stable: in any order they err by at most some roundings of each of their terms.
     """
-    some = take(x, slice(0, n))
+    some = take_examples(x, slice(0, n))
     draw = torch.Generator().manual_seed(0)
     moved = {}
     for name, p in f.leaves.items():

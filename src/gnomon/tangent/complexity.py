@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets, check_number
 from gnomon.core.inputs.classes import targets_as_numbers
@@ -75,7 +75,7 @@ class EffectiveParameters(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     """Returns the squared norm of the smoothest function of a kernel's space that has the values y at the kernel's
     points.
@@ -99,7 +99,7 @@ def kernel_norm(kernel: Array, y: Array) -> KernelNorm:
     return KernelNorm(float((along[inside] / values[inside]).sum()), len(matrix), outside)  # (1)
 
 
-@names_call
+@add_call_to_errors
 def effective_parameters(module: nn.Module, data: Any, *, ridge: float) -> EffectiveParameters:
     """Returns the effective number of parameters of a network: the degrees of freedom of ridge regression on its
     gradients.

@@ -20,8 +20,8 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.capture import outputs_of_layers
@@ -94,7 +94,7 @@ def hidden_layers(module: nn.Module) -> list[str]:
     return [name for name, part in module.named_modules() if isinstance(part, AFFINE_LAYERS)][:-1]
 
 
-@names_call
+@add_call_to_errors
 def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
     """Returns the change of the tangent kernel at each checkpoint of a run, relative to the first checkpoint.
 
@@ -110,7 +110,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
     if len(checkpoints) < 2:
         found = f"there are {len(checkpoints)} checkpoints"
         raise InputError(found, accepted="a start and at least one later state", fix="Pass at least two modules")
-    check_readable(checkpoints[0])
+    check_module_is_callable(checkpoints[0])
     inputs = all_inputs(data, checkpoints[0])
     first = before = ntk(checkpoints[0], inputs)
     drift, velocity = [0.0], [0.0]
@@ -122,7 +122,7 @@ def kernel_drift(checkpoints: Sequence[nn.Module], data: Any) -> KernelDrift:
     return KernelDrift(tuple(drift), tuple(velocity))
 
 
-@names_call
+@add_call_to_errors
 def unit_changes(before: nn.Module, after: nn.Module, data: Any) -> UnitChanges:
     """Measures how many hidden units of each layer changed their sign, and how far preactivations moved.
 
@@ -137,8 +137,8 @@ def unit_changes(before: nn.Module, after: nn.Module, data: Any) -> UnitChanges:
     >>> unit_changes(one, two, torch.ones(3, 1)).flips                        # one unit of two
     {'0': 0.5}
     """
-    check_readable(before)
-    check_readable(after)
+    check_module_is_callable(before)
+    check_module_is_callable(after)
     inputs = all_inputs(data, before)
     names = hidden_layers(before)
     if not names:

@@ -21,9 +21,9 @@ from torch import Tensor, nn
 
 from gnomon.adapter.adapt import adapt_inputs
 from gnomon.adapter.fixed_noise import with_fixed_noise
-from gnomon.core.errors import InputError, names_call, out_of_range
-from gnomon.core.inputs.arguments import Inputs, count, with_channels_last
-from gnomon.core.inputs.checks import check_integer, check_readable, check_type
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.arguments import Inputs, count_examples, with_channels_last
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_type
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.modules.preserve import preserve
@@ -40,7 +40,7 @@ OUTPUTS = ("trace", "full", "diagonal", "pseudo")
 Progress = Callable[[int, int], None]
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def ntk(
     module: nn.Module,
@@ -84,7 +84,7 @@ def ntk(
     return shares[""]
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def ntk_by_layer(
     module: nn.Module,
@@ -132,9 +132,9 @@ def _shares(
     if isinstance(module, nn.Module):
         x2 = None if x2 is None or x2 is x1 else adapt_inputs(module, x2)[1]
         module, x1 = adapt_inputs(module, x1)
-    check_readable(module)
+    check_module_is_callable(module)
     if outputs not in OUTPUTS:
-        raise out_of_range("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
+        raise out_of_range_error("outputs", f"one of {', '.join(OUTPUTS)}", outputs)
     memory = None if memory is None else check_integer("memory", memory)
     if progress is not None:
         check_type("progress", progress, Callable, fix="Pass a function of (done, total)")
@@ -142,7 +142,7 @@ def _shares(
         f = PureFunction.of(module, parameters)
         first = all_inputs(x1, module)
         second = None if x2 is None or x2 is x1 else all_inputs(x2, module)
-        n, m = count(first), count(first if second is None else second)
+        n, m = count_examples(first), count_examples(first if second is None else second)
         check_eval_mode(module)
         larger = first if second is None or n >= m else second
         probe, channels_last = _probe(f, larger)

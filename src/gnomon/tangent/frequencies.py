@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_seed
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
@@ -107,7 +107,7 @@ def circular_path(inputs: int) -> Path:
     return path
 
 
-@names_call
+@add_call_to_errors
 def kernel_frequencies(
     module: nn.Module, path: Path, *, frequencies: Sequence[int] = (1, 2, 4, 8), points: int = 64
 ) -> KernelFrequencies:
@@ -128,7 +128,7 @@ def kernel_frequencies(
     >>> [abs(round(r, 4)) for r in kernel_frequencies(linear, circular_path(2), frequencies=(1, 2)).rates]
     [0.5, 0.0]
     """
-    check_readable(module)
+    check_module_is_callable(module)
     chosen, n = _frequencies(frequencies, points)
     t = torch.arange(n) / n
     k = ntk(module, path(t)).double()
@@ -140,7 +140,7 @@ def kernel_frequencies(
     return KernelFrequencies(chosen, tuple(rates))
 
 
-@names_call
+@add_call_to_errors
 def frequency_curve(
     module: nn.Module,
     path: Path,
@@ -171,7 +171,7 @@ def frequency_curve(
     >>> len(frequency_curve(net, circular_path(2), frequencies=(1, 2), steps=5).amplitudes[0])
     2
     """
-    check_readable(module)
+    check_module_is_callable(module)
     chosen, n = _frequencies(frequencies, points)
     generator = torch.Generator().manual_seed(check_seed(seed))
     t = torch.arange(n) / n
@@ -181,7 +181,7 @@ def frequency_curve(
     x = path(t)
 
     def heights(_: int, model: nn.Module, __: float) -> Tensor:
-        f = outputs(model, x)[:, 0].to(waves)
+        f = outputs_in_eval_mode(model, x)[:, 0].to(waves)
         return (waves @ f).abs() / (n / 2)  # a wave of amplitude one and length n has the product n / 2 with itself
 
     run = train(

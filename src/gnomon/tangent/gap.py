@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.inputs.classes import are_classes, targets_as_numbers
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import accuracy, binomial_interval, explained_variance
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.training import train
@@ -67,7 +67,7 @@ class TangentGap(Result):
         return (Plot("Network and linearization", (bars,), Axis("score on test examples"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def tangent_gap(
     module: nn.Module,
     data: Any,
@@ -99,10 +99,10 @@ def tangent_gap(
     >>> result.tangent > 0.999
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     penalty = check_number("ridge", ridge, above=0)
-    (x, y), (x_test, y_test) = (source(part, module=module).pair() for part in (data, test))
-    start, start_test = (outputs(module, part).double() for part in (x, x_test))
+    (x, y), (x_test, y_test) = (data_source(part, module=module).pair() for part in (data, test))
+    start, start_test = (outputs_in_eval_mode(module, part).double() for part in (x, x_test))
     known = are_classes(y)
     if known and start.shape[1] == 1:
         fix = "Give each class an output, or pass targets +1.0 and -1.0"
@@ -116,7 +116,7 @@ def tangent_gap(
     damped = k + penalty * float(k.diagonal().mean()) * torch.eye(len(k), dtype=k.dtype, device=k.device)
     line = start_test + across @ torch.linalg.solve(damped, target - start)
     run = train(module, (x, y), optimizer=optimizer, steps=steps, seed=seed, record=[steps])
-    final = outputs(run.raise_if_interrupted().model, x_test).double()
+    final = outputs_in_eval_mode(run.raise_if_interrupted().model, x_test).double()
     by_class = accuracy(final, target_test) is not None
     scores = [accuracy(f, target_test) if by_class else explained_variance(f, target_test) for f in (final, line)]
     return TangentGap(float(scores[0] or 0.0), float(scores[1] or 0.0), len(final), by_class)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, map_tensors, take_examples
 from gnomon.core.modules.pure import PureFunction
 
 
@@ -28,7 +28,7 @@ def jacobian_rows(
     >>> jacobian_rows(f, ("weight",), torch.tensor([[3.0, 4.0]]), [torch.ones(1)], 2**20)[0]
     tensor([[3., 4.]])
     """
-    n = count(x)
+    n = count_examples(x)
     each = sum(f.leaves[name].numel() * f.leaves[name].element_size() for name in names)
     chunk = max(1, min(n, workspace // max(1, 3 * each)))
     parts = [_chunk(f, names, part, cotangents) for part in _pieces(x, n, chunk)]
@@ -37,7 +37,7 @@ def jacobian_rows(
 
 def _pieces(x: Inputs, n: int, chunk: int) -> Iterator[Inputs]:
     for start in range(0, n, chunk):
-        yield take(x, slice(start, start + chunk))
+        yield take_examples(x, slice(start, start + chunk))
 
 
 def _chunk(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
@@ -67,8 +67,8 @@ def _map_examples(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents
 def _loop(f: PureFunction, names: tuple[str, ...], x: Inputs, cotangents: list[Tensor]) -> list[Tensor]:
     gradients: list[list[Tensor]] = [[] for _ in cotangents]
     wanted = [f.leaves[name] for name in names]
-    for i in range(count(x)):
-        y = f(take(x, slice(i, i + 1)))
+    for i in range(count_examples(x)):
+        y = f(take_examples(x, slice(i, i + 1)))
         for row, v in zip(gradients, cotangents, strict=True):
             g = torch.autograd.grad(y, wanted, v.unsqueeze(0), retain_graph=True, allow_unused=True)
             filled = [torch.zeros_like(w) if d is None else d for d, w in zip(g, wanted, strict=True)]
@@ -81,7 +81,7 @@ def _join(gradients: dict[str, Tensor], names: tuple[str, ...], n: int) -> Tenso
 
 
 def _flatten(x: Inputs) -> tuple[list[Tensor], Callable[[list[Tensor]], Inputs]]:
-    leaves = list(tensors(x))
+    leaves = list(input_tensors(x))
 
     def rebuild(parts: list[Tensor]) -> Inputs:
         queue = iter(parts)

@@ -16,7 +16,7 @@ matters. For L = |f - y|^2 / 2 and grad L along the first singular vector, (1) i
 Reference: [chizat2019lazy], section 1.
 
 >>> import torch
->>> print(kappa(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3, 1))))           # linear in its parameters
+>>> print(laziness_criterion(torch.nn.Linear(2, 1), (torch.ones(3, 2), torch.zeros(3, 1))))  # linear in its parameters
 kappa is 0: training from these weights with outputs scaled by 1 is lazy.
 """
 
@@ -28,19 +28,19 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vjp
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
-from gnomon.core.inputs.arguments import Inputs, count
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed, check_type
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed, check_type
 from gnomon.core.inputs.classes import targets_as_numbers
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import PureFunction, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite_outputs
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.tangent.checks import check_eval_mode, check_stable_buffers
 from gnomon.tangent.directional import Parameters, directional_derivative
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE
 
-__all__ = ["Kappa", "kappa"]
+__all__ = ["LazinessCriterion", "laziness_criterion"]
 
 MIN_KAPPA_OF_FEATURE_LEARNING = 1.0
 """Value of (4) above which training is called not lazy; below `MAX_LAZY_CHANGE` it is called lazy."""
@@ -48,7 +48,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa(Result):
+class LazinessCriterion(Result):
     """The number kappa, which predicts lazy training if small, for a loss and for the squared loss, with its
     ingredients.
     """
@@ -87,8 +87,8 @@ class Kappa(Result):
         return (Plot("kappa before training", (bars, *limits), Axis("kappa"), caption=self.verdict),)
 
 
-@names_call
-def kappa(
+@add_call_to_errors
+def laziness_criterion(
     module: nn.Module,
     data: Any,
     *,
@@ -98,7 +98,7 @@ def kappa(
     starts: int = 3,
     iterations: int = 100,
     seed: int = 0,
-) -> Kappa:
+) -> LazinessCriterion:
     """Computes kappa, which predicts lazy training if small, at the current parameters and output scale alpha.
 
     See equations (3) and (4) of the module docstring.
@@ -120,11 +120,12 @@ def kappa(
     ...         self.a, self.b = nn.Parameter(torch.tensor(2.0)), nn.Parameter(torch.tensor(0.0))
     ...     def forward(self, x):
     ...         return self.a * self.b * x
-    >>> result = kappa(Product(), (torch.ones(1, 1), torch.ones(1, 1)))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
+    >>> one = torch.ones(1, 1)
+    >>> result = laziness_criterion(Product(), (one, one))  # |f - y| = 1, |D f| = 2, |D^2 f| = 1
     >>> round(result.squared, 4), round(result.value, 4)               # 1 / 4, and (1/2) / 2 * 1 / 2
     (0.25, 0.125)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     alpha = check_number("alpha", alpha, above=0)
     starts, iterations = (check_integer(name, v) for name, v in (("starts", starts), ("iterations", iterations)))
     seed = check_seed(seed)
@@ -132,7 +133,7 @@ def kappa(
     check_type("loss", risk, Callable, fix="Pass a function of (outputs, targets)")
     with preserve(module, mode=None, all_derivatives=True):
         pure = PureFunction.of(module)
-        inputs, labels = source(data, module=module).pair()
+        inputs, labels = data_source(data, module=module).pair()
         check_eval_mode(module)
         w = {name: leaf.detach() for name, leaf in pure.leaves.items()}
 
@@ -140,7 +141,7 @@ def kappa(
             return pure(inputs, p).reshape(-1)
 
         start = f(w)
-        check_finite(start.reshape(1, -1))
+        check_finite_outputs(start.reshape(1, -1))
         check_stable_buffers(pure, inputs)
         now = torch.zeros_like(start) if centered else start
         target = _targets(labels, inputs, start)
@@ -155,12 +156,12 @@ def kappa(
         what = "the outputs do not depend on the parameters at first order"
         raise NotFiniteError(what, accepted="outputs whose gradient is not zero", fix="Start from other parameters")
     value = loss_now / gradient_norm * second / first if gradient_norm else float("inf")  # (1), (3)
-    return Kappa(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
+    return LazinessCriterion(value, distance / alpha * second / first**2, alpha, distance, first, second)  # (2), (4)
 
 
 def _targets(labels: Tensor, inputs: Inputs, outputs: Tensor) -> Tensor:
     """Returns the labels as a vector with one number for each entry of the network's outputs."""
-    n = count(inputs)
+    n = count_examples(inputs)
     target = targets_as_numbers(labels, outputs=outputs.numel() // n).to(outputs).reshape(-1)
     if target.shape != outputs.shape:
         what = f"{target.numel()} labels for {outputs.numel()} outputs"

@@ -20,14 +20,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arguments import Inputs
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.metrics import relative_change
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result
 from gnomon.linalg.alignment import kernel_rotation
 from gnomon.tangent.empirical import ntk
@@ -71,7 +71,7 @@ class Laziness(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def laziness(
     before: nn.Module | Mapping[str, Tensor],
     after: nn.Module | Mapping[str, Tensor],
@@ -110,12 +110,12 @@ def laziness(
 
 def _checkpoint(checkpoint: nn.Module | Mapping[str, Tensor], module: nn.Module | None) -> nn.Module:
     if not isinstance(checkpoint, Mapping):
-        check_readable(checkpoint)
+        check_module_is_callable(checkpoint)
         return copy_module(checkpoint)
     if module is None:
         fix = "Pass module=, a network of that architecture"
         raise InputError("a state dict was passed without a module", accepted="a module to load it into", fix=fix)
-    check_readable(module)
+    check_module_is_callable(module)
     loaded = copy_module(module)
     try:
         loaded.load_state_dict(checkpoint)
@@ -141,5 +141,5 @@ def _activations(module: nn.Module, x: Inputs) -> dict[str, Tensor]:
     for name, part in module.named_modules():
         if not any(True for _ in part.children()):
             part.register_forward_hook(keep(name))  # This hook is never removed, because the module is a private copy.
-    activations[""] = output_tensor(run(module, x))
+    activations[""] = output_tensor(run_module(module, x))
     return activations

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jvp
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import to_module
-from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_readable, is_array
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import to_device_and_dtype_of
+from gnomon.core.inputs.checks import as_numbers, check_integer, check_module_is_callable, check_number, is_array
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.kernels import use_differentiable_layers
 from gnomon.core.modules.outputs import output_tensor
@@ -43,7 +43,7 @@ class TaylorModel(nn.Module):
         for i, p in enumerate(self.module.parameters()):
             self.register_buffer(f"origin{i}", p.detach().clone())
 
-    @names_call("taylor_model(module, order)(x)")
+    @add_call_to_errors("taylor_model(module, order)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """Returns the outputs of the Taylor expansion around the initial parameters, at the current parameters."""
         check_batch_norms(self.module)
@@ -69,7 +69,7 @@ class RescaledModel(nn.Module):
         self.module, self.alpha = copy_module(module), alpha
         self.origin = copy_module(module).requires_grad_(False)
 
-    @names_call("scale_output(module, alpha)(x)")
+    @add_call_to_errors("scale_output(module, alpha)(x)")
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """Returns alpha (f(w, x) - f(w0, x)): the change of the output f since the initial parameters w0, times
         alpha.
@@ -81,7 +81,7 @@ class RescaledModel(nn.Module):
             return self.alpha * (output_tensor(self.module(*args, **kwargs)) - start)  # (3)
 
 
-@names_call
+@add_call_to_errors
 def linearize(module: nn.Module) -> TaylorModel:
     """Returns a model that is linear in the parameters: the first-order Taylor expansion of a module.
 
@@ -100,11 +100,11 @@ def linearize(module: nn.Module) -> TaylorModel:
     >>> torch.allclose(lin(x), net(x))
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     return TaylorModel(module, 1)
 
 
-@names_call
+@add_call_to_errors
 def taylor_model(module: nn.Module, order: int = 2) -> TaylorModel:
     """Returns the Taylor expansion of a module in its parameters around their current values, as a module.
 
@@ -126,12 +126,12 @@ def taylor_model(module: nn.Module, order: int = 2) -> TaylorModel:
     >>> float(quadratic(torch.ones(1)).detach())                             # w^2 is its own expansion: 9
     9.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     order = check_integer("order", order)
     return TaylorModel(module, order)
 
 
-@names_call
+@add_call_to_errors
 def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
     """Returns a module whose output is the change of the given module's output since now, times alpha.
 
@@ -145,7 +145,7 @@ def scale_output(module: nn.Module, alpha: float) -> RescaledModel:
     >>> float(scale_output(nn.Linear(1, 1), 10.0)(torch.ones(1, 1)).detach())     # zero at the start
     0.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     return RescaledModel(module, check_number("alpha", alpha))
 
 
@@ -173,5 +173,7 @@ def _to_module_dtype(
         sparse = isinstance(a, Tensor) and a.layout not in (torch.strided, torch.jagged)
         return as_numbers(a, "x") if is_array(a) and not sparse else a
 
-    arguments = cast(tuple[Any, ...], to_module(tuple(convert(a) for a in (*args, *kwargs.values())), module))
+    arguments = cast(
+        tuple[Any, ...], to_device_and_dtype_of(tuple(convert(a) for a in (*args, *kwargs.values())), module)
+    )
     return arguments[: len(args)], dict(zip(kwargs, arguments[len(args) :], strict=True))

@@ -22,11 +22,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.linear import linearize
@@ -87,7 +87,7 @@ class StepLinearity(Result):
         return (Plot("One step", marks, Axis("predicted change"), Axis("observed change"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> LinearizationError:
     """Returns the relative error of the network linearized at its start, for each checkpoint of a run.
 
@@ -105,23 +105,23 @@ def linearization_error(start: nn.Module, checkpoints: Sequence[nn.Module], data
     >>> linearization_error(net, [net], torch.ones(1, 1)).errors                # nothing moved, nothing is missed
     (0.0,)
     """
-    check_readable(start)
+    check_module_is_callable(start)
     if not checkpoints:
         raise InputError("the list of checkpoints is empty", accepted="at least one", fix="Pass a list of modules")
     inputs = all_inputs(data, start)
-    first = outputs(start, inputs).double()
+    first = outputs_in_eval_mode(start, inputs).double()
     tangent, errors, moved = linearize(start), [], []
     for later in checkpoints:
         _copy(later, tangent.module)
-        now = outputs(later, inputs).double()
+        now = outputs_in_eval_mode(later, inputs).double()
         change = float((now - first).norm())
-        missed = float((outputs(tangent, inputs).double() - now).norm())
+        missed = float((outputs_in_eval_mode(tangent, inputs).double() - now).norm())
         errors.append(missed / change if change > 0 else 0.0)  # (1)
         moved.append(change / max(float(first.norm()), 1e-300))
     return LinearizationError(tuple(errors), tuple(moved))
 
 
-@names_call
+@add_call_to_errors
 def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None = None) -> StepLinearity:
     """Compares the change of the outputs in one full-batch gradient step with its first-order prediction.
 
@@ -141,7 +141,7 @@ def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None
     >>> step_linearity(net, (torch.tensor([[2.0]]), torch.zeros(1)), lr=0.1).predicted       # -lr x^2 f = -0.1 4 2
     tensor([[-0.8000]], dtype=torch.float64)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     rate = check_number("lr", lr, above=0)
     with preserve(module):
         objective = Objective.of(data, module, loss)
@@ -151,7 +151,7 @@ def step_linearity(module: nn.Module, data: Any, *, lr: float, loss: Loss | None
     for copied in (stepped, tangent.module):
         leaves = [p for p in copied.parameters() if p.requires_grad]
         vector_to_parameters((parameters_to_vector(leaves).double() - rate * gradient).to(leaves[0].dtype), leaves)
-    before, after, line = (outputs(m, inputs).double() for m in (module, stepped, tangent))
+    before, after, line = (outputs_in_eval_mode(m, inputs).double() for m in (module, stepped, tangent))
     predicted, observed = line - before, after - before  # (2)
     error = float((predicted - observed).norm() / observed.norm().clamp_min(1e-300))
     return StepLinearity(predicted, observed, error)

@@ -20,11 +20,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call, out_of_range
-from gnomon.core.inputs.checks import check_readable
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
+from gnomon.core.inputs.checks import check_module_is_callable
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.pure import PureFunction, check_finite
+from gnomon.core.modules.pure import PureFunction, check_finite_outputs
 from gnomon.linalg.lanczos import Eigenpairs, SpectralDensity, spectral_density, top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 from gnomon.linalg.trace import TraceEstimate, hutch_plus_plus
@@ -44,7 +44,7 @@ class TangentOperator(AbstractOperator):
             inputs = all_inputs(x, module)
             check_eval_mode(module)
             y = f(inputs)
-            check_finite(y.detach())
+            check_finite_outputs(y.detach())
             check_stable_buffers(f, inputs)
             self._leaves, self._outputs, self.side = list(f.leaves.values()), y.reshape(-1), side
             self._dummy = torch.zeros_like(self._outputs, requires_grad=True)
@@ -99,7 +99,7 @@ class TangentOperator(AbstractOperator):
         return hutch_plus_plus(self, products=products, confidence=confidence, seed=seed)
 
 
-@names_call
+@add_call_to_errors
 def tangent_operator(
     module: nn.Module, data: Any, *, side: str = "outputs", parameters: str | Sequence[str] | None = None
 ) -> TangentOperator:
@@ -116,8 +116,8 @@ def tangent_operator(
     >>> float(tangent_operator(net, x).dense())                             # |x|^2 + 1, for the weights and the bias
     26.0
     """
-    check_readable(module)
+    check_module_is_callable(module)
     if side not in ("outputs", "parameters"):
         accepted = "'outputs' for J J^T or 'parameters' for J^T J"
-        raise out_of_range("side", accepted, side)
+        raise out_of_range_error("side", accepted, side)
     return TangentOperator(module, data, side=side, parameters=parameters)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import Node
 
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.pure import PureFunction
 from gnomon.tangent.factors import Factors
 from gnomon.tangent.graph import Use, footprint, keeps_rows, nodes, uses
@@ -27,11 +27,11 @@ class Probe:
     """Three examples of x with the autograd graph of the network's outputs; backward passes run when first needed."""
 
     def __init__(self, f: PureFunction, x: Inputs, *, shapes: bool = True):
-        n = count(x)
+        n = count_examples(x)
         self.f, self.single = f, n == 1
         # whether the sizes of tensors show which axis holds the examples; checked again on larger blocks
         self.shapes = shapes and n > TEST_EXAMPLES
-        self.x = take(x, torch.arange(TEST_EXAMPLES) % n)
+        self.x = take_examples(x, torch.arange(TEST_EXAMPLES) % n)
         before = torch.get_rng_state()
         self.outputs = f(self.x)
         self.drew = not torch.equal(before, torch.get_rng_state())  # whether the forward pass drew random numbers
@@ -114,6 +114,6 @@ class Probe:
 
     @cached_property
     def _permute_examples(self) -> list[Use] | None:
-        again = uses(nodes(self.f(take(self.x, torch.tensor(PERMUTATION)))), self.f.leaves)
+        again = uses(nodes(self.f(take_examples(self.x, torch.tensor(PERMUTATION)))), self.f.leaves)
         same = [u.signature for u in again] == [u.signature for u in self.uses]
         return again if same else None

@@ -19,11 +19,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.checks import check_number, check_readable
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
 from gnomon.core.inputs.classes import targets_as_numbers
-from gnomon.core.inputs.source import source
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.inputs.source import data_source
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.empirical import ntk
 
@@ -92,7 +92,7 @@ class ConvergenceRate(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any) -> ResidualModes:
     """Returns the squared error along each eigenvector of the initial tangent kernel, at each checkpoint.
 
@@ -106,20 +106,20 @@ def residual_modes(start: nn.Module, checkpoints: Sequence[nn.Module], data: Any
     >>> residual_modes(net, [net], (torch.ones(1, 1), torch.tensor([3.0]))).energy.round(decimals=5).tolist()
     [[9.0], [9.0]]
     """
-    check_readable(start)
-    inputs, given = source(data, module=start).pair()
-    f = outputs(start, inputs).double()
+    check_module_is_callable(start)
+    inputs, given = data_source(data, module=start).pair()
+    f = outputs_in_eval_mode(start, inputs).double()
     target = targets_as_numbers(given, outputs=f.shape[1]).double().reshape(len(f), -1)
     if target.shape != f.shape:
         found = f"targets of shape {tuple(target.shape)} and outputs of shape {tuple(f.shape)}"
         raise InputError(found, accepted="a target for each output", fix="Give y a column for each output")
     values, vectors = torch.linalg.eigh(ntk(start, inputs).double())
-    rows = [f, *(outputs(module, inputs).double() for module in checkpoints)]
+    rows = [f, *(outputs_in_eval_mode(module, inputs).double() for module in checkpoints)]
     energy = torch.stack([(vectors.flip(1).T @ (row - target)).square().sum(1) for row in rows])  # (1)
     return ResidualModes(values.flip(0).clamp_min(0), energy)
 
 
-@names_call
+@add_call_to_errors
 def convergence_rate(module: nn.Module, data: Any, *, lr: float = 1.0) -> ConvergenceRate:
     """Predicts from the current kernel how fast gradient descent on the squared loss learns these examples.
 

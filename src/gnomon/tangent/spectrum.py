@@ -17,12 +17,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_targets
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.linalg.square import as_square_matrix
 
 __all__ = ["KernelSpectrum", "kernel_spectrum"]
@@ -35,8 +35,8 @@ class KernelSpectrum(Result):
     """
 
     values: Float[Tensor, " n"]
-    vectors: Float[Tensor, "n n"] = field(repr=False, metadata=HIDDEN)
-    projections: Float[Tensor, "n k"] | None = field(repr=False, metadata=HIDDEN)
+    vectors: Float[Tensor, "n n"] = field(repr=False, metadata=HIDDEN_IN_JSON)
+    projections: Float[Tensor, "n k"] | None = field(repr=False, metadata=HIDDEN_IN_JSON)
     energy: Float[Tensor, " n"] | None
 
     @property
@@ -46,7 +46,7 @@ class KernelSpectrum(Result):
         """
         return None if self.energy is None else self.energy.cumsum(0)
 
-    @names_call("modes_for(share)")
+    @add_call_to_errors("modes_for(share)")
     def modes_for(self, share: float) -> int:
         """Returns the smallest number of leading eigenvectors that contain a given share of the labels'
         squared norm.
@@ -80,7 +80,7 @@ class KernelSpectrum(Result):
         return tuple(plots)
 
 
-@names_call
+@add_call_to_errors
 def kernel_spectrum(kernel: Array, y: Array | None = None) -> KernelSpectrum:
     """Returns eigenvalues and eigenvectors of a symmetric kernel matrix, and the share of labels y along each
     eigenvector.

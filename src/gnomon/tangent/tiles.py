@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import BudgetError
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
 from gnomon.core.machine.progress import Progress, is_terminal, progress_line
 from gnomon.core.modules.pure import PureFunction
@@ -97,7 +97,7 @@ class TiledKernel:
         """Returns the tangent kernel between two sets of examples (or one with itself), as one contribution per
         layer.
         """
-        n, m = count(first), count(first if second is None else second)
+        n, m = count_examples(first), count_examples(first if second is None else second)
         k = self.plan.outputs
         sizes = self._tile_sizes(n, m, k, second is None)
         result: Shares = {}
@@ -125,7 +125,7 @@ class TiledKernel:
         return 1 if self.mode == "pseudo" else ceil(k / sizes.together)
 
     def _block(self, x: Inputs, start: int, size: int, checked: bool) -> Block:
-        block = Block(self.f, take(x, slice(start, start + size)), self.plan, start)
+        block = Block(self.f, take_examples(x, slice(start, start + size)), self.plan, start)
         if checked and start == 0 and self.small is not None:
             check_batch_independence(self.f, x, self.small.outputs, block.pieces[0].outputs.detach())
         return block

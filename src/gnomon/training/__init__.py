@@ -1,6 +1,7 @@
 """Trains models and records losses and other measurements of the run.
 
-Contains: `train`, optimizers as frozen objects, the record `Run`, the mean loss over a data source (`evaluate`).
+Contains: `train`, optimizers as frozen objects, the record `TrainingRun`, the mean loss over a data source
+(`evaluate`).
 Losses are means over examples; time is learning rate times steps.
 Does not contain: predictions of training (`gnomon.dynamics`).
 May import: adapter, core, findings.
@@ -12,7 +13,7 @@ from gnomon.training.adversary import Adversary
 from gnomon.training.loop import train
 from gnomon.training.optimizers import SGD, Adam
 from gnomon.training.progress import effective_lr, half_loss_time, stop_by_patience
-from gnomon.training.run import Run
+from gnomon.training.run import TrainingRun
 from gnomon.training.schedule import Schedule
 from gnomon.training.torch_optimizers import TorchOptimizer
 
@@ -23,7 +24,7 @@ __all__ = [
     "Exponential",
     "Hinge",
     "Logistic",
-    "Run",
+    "TrainingRun",
     "SGD",
     "Schedule",
     "Squared",

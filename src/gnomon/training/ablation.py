@@ -12,7 +12,7 @@ Reference: [he2019bag]; [student1908probable] for the interval.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["Ablation", "ablation"]
@@ -51,7 +51,7 @@ class Ablation(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def ablation(
     score: Callable[[Mapping[str, bool], int], float],
     ingredients: Sequence[str],

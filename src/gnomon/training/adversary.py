@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.preserve import set_mode
@@ -53,7 +53,7 @@ class Adversary(Record):
     step: float = 0.25
     ramp: int = 0
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         """Validates the options of adversarial training; raises an error for values out of range."""
         check_number("eps", self.eps, above=0)
@@ -61,9 +61,9 @@ class Adversary(Record):
         check_integer("iterations", self.iterations)
         check_integer("ramp", self.ramp, least=0)
         if self.norm not in ("inf", "2"):
-            raise out_of_range("norm", '"inf" or "2"', self.norm)
+            raise out_of_range_error("norm", '"inf" or "2"', self.norm)
         if len(self.bounds) != 2 or not self.bounds[0] < self.bounds[1]:
-            raise out_of_range("bounds", "(low, high) with low below high", self.bounds)
+            raise out_of_range_error("bounds", "(low, high) with low below high", self.bounds)
 
     def moved_inputs(self, model: nn.Module, objective: Objective, x: Inputs, y: Tensor, at: int) -> Inputs:
         """Returns the inputs of training step number ``at``, changed so that the loss increases.

@@ -28,12 +28,12 @@ from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers
-from gnomon.core.inputs.source import AbstractSource, Batch, InMemorySource, StreamingSource, source
+from gnomon.core.inputs.source import AbstractSource, Batch, InMemorySource, StreamingSource, data_source
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.outputs import output_rows, output_tensor
 from gnomon.core.modules.preserve import set_mode
-from gnomon.core.modules.run import run, wrap_user_errors
+from gnomon.core.modules.run import run_module, wrap_user_errors
 from gnomon.core.results.record import Record
 
 __all__ = ["Loss", "Objective", "loss_for_targets"]
@@ -65,7 +65,7 @@ class Objective(Record):
 
         ``data`` is what `gnomon.core.inputs.source` takes, with targets.
         """
-        examples = source(data, module=module)
+        examples = data_source(data, module=module)
         first = examples.first(1)
         targets = _targets(first)
         outputs = None if isinstance(loss, AbstractLossWithAxes) else _first_outputs(first.x, module, loss)
@@ -125,7 +125,7 @@ class Objective(Record):
 
     def value(self, module: nn.Module, x: Inputs, y: Tensor) -> Tensor:
         """Returns the mean loss on some examples, with its autograd graph."""
-        return self.loss_of(run(module, x), y)
+        return self.loss_of(run_module(module, x), y)
 
     def loss_of(self, outputs: Any, y: Tensor) -> Tensor:
         """Returns the mean loss of a module's output for examples with these targets."""
@@ -140,7 +140,7 @@ class Objective(Record):
         outputs, targets, losses = [], [], []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(None if size is None else max(MIN_EXAMPLES_PER_PASS, size)):
-                returned = run(module, x)
+                returned = run_module(module, x)
                 if not isinstance(self.loss, AbstractLoss) and not loss_takes_predictions(returned):
                     losses.append(len(y) * float(self._users_loss(returned, y)))
                 outputs.append(output_tensor(returned))
@@ -164,7 +164,7 @@ class Objective(Record):
         kept: list[Tensor] = []
         with set_mode(module, "eval"), torch.no_grad():
             for x, y in self.batches(MAX_EXAMPLES_PER_PASS if size is None else min(size, MAX_EXAMPLES_PER_PASS)):
-                f, weight = output_rows(run(module, x), len(y)), loss.decisions(y)
+                f, weight = output_rows(run_module(module, x), len(y)), loss.decisions(y)
                 total, weights, numbers = (
                     total + weight * float(loss.value(f, y)),
                     weights + weight,
@@ -203,7 +203,7 @@ def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor 
     if loss is not None and not isinstance(loss, AbstractLoss):
         return None
     with set_mode(module, "eval"), torch.no_grad():
-        outputs = output_tensor(run(module, one))
+        outputs = output_tensor(run_module(module, one))
     output_rows(outputs, 1)
     return outputs
 

@@ -13,7 +13,7 @@ from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Curves
 from gnomon.training.evaluate import Objective
 from gnomon.training.optimizers import AbstractOptimizer
-from gnomon.training.run import Run
+from gnomon.training.run import TrainingRun
 
 __all__ = ["Watcher"]
 
@@ -61,8 +61,8 @@ class Log:
         for now, then in zip(_tensors(self.model), self.state, strict=True):
             now.copy_(then)
 
-    def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> Run:
-        """Collects the measurements of the whole training run in a `Run` object."""
+    def run(self, optimizer: AbstractOptimizer, stopped: str, seconds: float, epochs: float) -> TrainingRun:
+        """Collects the measurements of the whole training run in a `TrainingRun` object."""
         steps = torch.tensor([row["step"] for row in self.rows])
         curves = Curves(
             times=steps.double() * optimizer.lr,
@@ -75,7 +75,7 @@ class Log:
             test=self._stack("test"),
         )
         watched = {name: [row["watched"][name] for row in self.rows] for name in self.watch}
-        return Run(self.model, steps, curves, watched, optimizer, stopped, seconds, epochs)
+        return TrainingRun(self.model, steps, curves, watched, optimizer, stopped, seconds, epochs)
 
     def _column(self, key: str) -> Tensor | None:
         values = [row.get(key) for row in self.rows]

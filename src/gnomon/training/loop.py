@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, TimeLimitError, names_call, out_of_range
+from gnomon.core.errors import InputError, TimeLimitError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_module
 from gnomon.core.machine.clock import Clock
@@ -28,11 +28,11 @@ from gnomon.training.log import Log, Watcher
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import BatchPlan, RecordingPlan, TrainingPlan, deadline
 from gnomon.training.recorder import Recorder
-from gnomon.training.run import Run
+from gnomon.training.run import TrainingRun
 from gnomon.training.torch_optimizers import OptimizerChoice, resolve_optimizer
 
 
-@names_call
+@add_call_to_errors
 def train(
     module: nn.Module,
     data: Any,
@@ -52,7 +52,7 @@ def train(
     adversary: Adversary | None = None,
     progress: Callable[[int, int], None] | None = None,
     clock: Clock = perf_counter,
-) -> Run:
+) -> TrainingRun:
     """Trains a copy of a module by gradient steps on batches; returns the trained copy and measurements of the run.
 
         L = (1 / n) sum_i l(f(x_i), y_i),    time = lr x number of steps                                   (1)
@@ -197,4 +197,4 @@ def _check(module: nn.Module, mode: str) -> None:
         fix = "Call requires_grad_() on the parameters to train"
         raise InputError("no parameter requires a gradient", accepted="at least one trainable parameter", fix=fix)
     if mode not in ("train", "eval"):
-        raise out_of_range("mode", '"train" or "eval"', mode)
+        raise out_of_range_error("mode", '"train" or "eval"', mode)

@@ -29,7 +29,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.plain import public_fields
 
@@ -76,7 +76,7 @@ class SGD(AbstractOptimizer):
     momentum: float = 0.0
     decay: float = 0.0
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         _check(self.lr, self.decay, momentum=self.momentum)
 
@@ -114,7 +114,7 @@ class Adam(AbstractOptimizer):
     decay: float = 0.0
     name = "Adam"
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         _check(self.lr, self.decay, b1=self.b1, b2=self.b2)
 
@@ -137,7 +137,7 @@ class Adam(AbstractOptimizer):
 def _check(lr: Any, decay: Any, **rates: Any) -> None:
     check_number("lr", lr, above=0)
     if check_number("decay", decay) < 0:
-        raise out_of_range("decay", "a number of at least 0", decay)
+        raise out_of_range_error("decay", "a number of at least 0", decay)
     for name, rate in rates.items():
         if not 0 <= check_number(name, rate) < 1:
-            raise out_of_range(name, "at least 0 and below 1, such as 0.9", rate)
+            raise out_of_range_error(name, "at least 0 and below 1, such as 0.9", rate)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_type
 from gnomon.core.inputs.source import AbstractSource
@@ -71,7 +71,7 @@ class TrainingPlan:
     records: RecordingPlan = RecordingPlan()
 
     @classmethod
-    @names_call("train(module, data)")
+    @add_call_to_errors("train(module, data)")
     def of(cls, steps: Any, batch: Any, record: Any, seed: Any, late: Callable[[], bool]) -> "TrainingPlan":
         """Validates the options of a training run; raises an error for values out of range."""
         steps = check_integer("steps", steps, least=0)
@@ -84,7 +84,7 @@ class TrainingPlan:
         if records.examples is not None:
             check_integer("examples", records.examples)
         if records.share is not None and not 0 < check_number("share", records.share) <= 1:
-            raise out_of_range("share", "above 0 and at most 1", records.share)
+            raise out_of_range_error("share", "above 0 and at most 1", records.share)
         return cls(
             steps, size, _recorded_steps(records.at, steps), check_seed(seed), late, batches, records
         )  # fmt: skip

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.training.optimizers import SGD
-from gnomon.training.run import Run
+from gnomon.training.run import TrainingRun
 from gnomon.training.torch_optimizers import OptimizerChoice, TorchOptimizer, resolve_optimizer
 
 __all__ = ["EarlyStopping", "effective_lr", "half_loss_time", "stop_by_patience"]
@@ -62,8 +62,8 @@ class EarlyStopping(Result):
         return (Plot("Patience", marks, Axis("record"), Axis("loss"), self.verdict),)
 
 
-@names_call
-def half_loss_time(run: Run) -> float:
+@add_call_to_errors
+def half_loss_time(run: TrainingRun) -> float:
     """Returns the time (learning rate times steps) until the training loss is half its initial value.
 
     See equation (1) of the module docstring.
@@ -87,8 +87,8 @@ def half_loss_time(run: Run) -> float:
     return inf
 
 
-@names_call
-def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> EarlyStopping:
+@add_call_to_errors
+def stop_by_patience(run: TrainingRun | Sequence[float], *, checks: int) -> EarlyStopping:
     """Finds the recorded step at which early stopping would end training, from the test losses of a run.
 
     See equation (2) of the module docstring.
@@ -104,7 +104,7 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> EarlyStoppin
     (5, 2)
     """
     p = check_integer("checks", checks)
-    found: Any = run.test_loss if isinstance(run, Run) else run
+    found: Any = run.test_loss if isinstance(run, TrainingRun) else run
     if found is None or len(found) == 0:
         fix = "Train with test=..., or pass losses"
         raise InputError("the run has no test losses", accepted="losses on held-out examples", fix=fix)
@@ -118,7 +118,7 @@ def stop_by_patience(run: Run | Sequence[float], *, checks: int) -> EarlyStoppin
     return EarlyStopping(len(losses) - 1, best, losses, p)
 
 
-@names_call
+@add_call_to_errors
 def effective_lr(optimizer: OptimizerChoice) -> float:
     """Returns how far a constant gradient of size one moves the parameters per step in the long run.
 

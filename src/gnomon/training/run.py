@@ -17,8 +17,8 @@ from typing import Any
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from gnomon.core.results import Axis, Curves, Finding, Plot, Scatter, Value, WithCurves
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results import Axis, Curves, Finding, Plot, ResultWithCurves, Scatter, Value
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
 
@@ -45,7 +45,7 @@ DIVERGED_EARLY_LOSS_FACTOR = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run(WithCurves):
+class TrainingRun(ResultWithCurves):
     """Result of training: losses and other measurements at the recorded steps, all in eval mode, and the trained model.
 
     ``curves`` holds losses and accuracies, which can be read from the run itself (``run.loss``), and the outputs
@@ -54,7 +54,7 @@ class Run(WithCurves):
     recorded step; ``epochs`` is how often, on average, an example was used.
     """
 
-    model: nn.Module = field(repr=False, metadata=HIDDEN)
+    model: nn.Module = field(repr=False, metadata=HIDDEN_IN_JSON)
     steps: Int[Tensor, " t"]
     curves: Curves
     watched: Mapping[str, list[Any]] = field(repr=False)
@@ -63,7 +63,7 @@ class Run(WithCurves):
     seconds: float
     epochs: float = nan
 
-    def raise_if_interrupted(self) -> "Run":
+    def raise_if_interrupted(self) -> "TrainingRun":
         """Returns the run; raises KeyboardInterrupt if Ctrl-C ended it.
 
         For functions that compute a result from a whole run: a run that was cut short would give a wrong one.

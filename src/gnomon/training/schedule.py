@@ -27,8 +27,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CyclicLR, LRScheduler, OneCycleLR
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
 __all__ = ["Schedule", "ScheduledOptimizer"]
@@ -46,7 +46,7 @@ class ScheduledOptimizer(AbstractOptimizer):
     """
 
     optimizer: AbstractOptimizer
-    schedule: Schedule = field(repr=False, metadata=HIDDEN)
+    schedule: Schedule = field(repr=False, metadata=HIDDEN_IN_JSON)
     epoch: int
 
     @property
@@ -58,7 +58,7 @@ class ScheduledOptimizer(AbstractOptimizer):
         """Returns the learning rate at the first step."""
         return self.optimizer.lr
 
-    @names_call("train(module, data)")
+    @add_call_to_errors("train(module, data)")
     def memory(self, parameters: Sequence[Tensor]) -> Any:
         """Returns the optimizer's state, and the scheduler with the torch optimizer whose learning rate it changes."""
         own = self.optimizer.memory(parameters)

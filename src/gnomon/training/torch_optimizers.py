@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from gnomon.core.errors import InputError
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.training.optimizers import SGD, AbstractOptimizer, Adam, Slope
 
 __all__ = ["OptimizerChoice", "NAMES", "TorchOptimizer", "as_gradient_descent", "resolve_optimizer"]
@@ -42,8 +42,8 @@ class TorchOptimizer(AbstractOptimizer):
 
     name: str
     lr: float
-    groups: Sequence[Mapping[str, Any]] = field(repr=False, metadata=HIDDEN)
-    build: Callable[[Sequence[Tensor]], Optimizer] = field(repr=False, metadata=HIDDEN)
+    groups: Sequence[Mapping[str, Any]] = field(repr=False, metadata=HIDDEN_IN_JSON)
+    build: Callable[[Sequence[Tensor]], Optimizer] = field(repr=False, metadata=HIDDEN_IN_JSON)
 
     def memory(self, parameters: Sequence[Tensor]) -> Any:  # noqa: D102
         return self.build(parameters)

@@ -15,7 +15,7 @@ from gnomon.checks.data.relabeled import relabeled_class_findings
 from gnomon.checks.data.repeated_rows import repeated_row_findings
 from gnomon.checks.data.row_numbers import row_number_findings
 from gnomon.checks.data.sentinels import sentinel_findings
-from gnomon.checks.data.void_labels import void_label, void_label_findings
+from gnomon.checks.data.void_labels import placeholder_label, placeholder_label_findings
 from gnomon.data import digits
 from gnomon.findings import data as kinds
 
@@ -221,7 +221,7 @@ def test_codes_without_order_are_found_and_quantities_are_not(classes):
     ],
 )
 def test_labels_of_unknown_positions(labels, expected):
-    assert void_label(torch.tensor(labels)) == expected
+    assert placeholder_label(torch.tensor(labels)) == expected
 
 
 def test_a_loss_that_ignores_unknown_positions_is_right():
@@ -232,7 +232,7 @@ def test_a_loss_that_ignores_unknown_positions_is_right():
         "counted": lambda f, t: F.cross_entropy(f, t.remainder(3)),
         "refused": F.cross_entropy,
     }
-    found = {name: void_label_findings(loss, f, y) for name, loss in losses.items()}
+    found = {name: placeholder_label_findings(loss, f, y) for name, loss in losses.items()}
     assert found["ignored"] == ()
     assert found["counted"][0].row is kinds.VOID_LABEL_COUNTED
     assert found["refused"][0].row is kinds.VOID_LABEL_REFUSED

@@ -12,7 +12,7 @@ from gnomon.checks.data.skewed_targets import skewed_target_findings
 from gnomon.checks.data.standardized_rows import standardized_row_findings
 from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.data.token_numbers import token_number_findings
-from gnomon.checks.data.void_labels import padding_label, void_label_findings
+from gnomon.checks.data.void_labels import padding_label, placeholder_label_findings
 from gnomon.checks.data.wrapped_targets import wrapped_target_findings
 
 
@@ -90,9 +90,11 @@ def test_padding_at_either_end_is_recognized_and_usual_tokens_are_not():
     assert padding_label(torch.randint(0, 2, (50, 20), generator=g)) is None
     assert padding_label(torch.zeros(50, 20, dtype=torch.long)) == 0
     scores = torch.zeros(50, 9, 20)
-    (found,) = void_label_findings(F.cross_entropy, scores, torch.cat((y, pad), 1))
+    (found,) = placeholder_label_findings(F.cross_entropy, scores, torch.cat((y, pad), 1))
     assert found.values == {"label": 0, "share": 0.6}
-    ignoring = void_label_findings(lambda f, t: F.cross_entropy(f, t, ignore_index=0), scores, torch.cat((y, pad), 1))
+    ignoring = placeholder_label_findings(
+        lambda f, t: F.cross_entropy(f, t, ignore_index=0), scores, torch.cat((y, pad), 1)
+    )
     assert ignoring == ()
 
 

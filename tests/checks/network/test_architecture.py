@@ -88,7 +88,7 @@ def test_the_gap_of_linear_blocks_is_that_of_euler_and_falls_as_one_over_depth()
     gaps = []
     for blocks in (4, 8, 16, 32):
         net = nn.Sequential(*(Linear(a / blocks) for _ in range(blocks)))
-        found = checks.ode_gap(net, x)
+        found = checks.residual_network_ode_gap(net, x)
         exact, made = x @ torch.matrix_exp(a).T, net(x)
         assert abs(found.gap - float((made - exact).norm() / (made - x).norm())) < 1e-6
         assert max(found.changes) < 1e-12 and len(found.steps) == blocks
@@ -103,10 +103,15 @@ def test_blocks_that_are_layers_of_their_own_are_far_from_an_equation():
     rough = nn.Sequential(*(Residual(6, 0.1) for _ in range(6)))
     smooth = nn.Sequential(*(copy.deepcopy(rough[0]) for _ in range(6)))
     x = torch.randn(20, 6)
-    assert checks.ode_gap(smooth, x).gap < 0.05 < 0.15 < checks.ode_gap(rough, x).gap
-    assert max(checks.ode_gap(smooth, x).changes) == 0.0 < 0.5 < max(checks.ode_gap(rough, x).changes)
+    assert checks.residual_network_ode_gap(smooth, x).gap < 0.05 < 0.15 < checks.residual_network_ode_gap(rough, x).gap
+    assert (
+        max(checks.residual_network_ode_gap(smooth, x).changes)
+        == 0.0
+        < 0.5
+        < max(checks.residual_network_ode_gap(rough, x).changes)
+    )
     with pytest.raises(InputError, match="no two consecutive blocks"):
-        checks.ode_gap(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)), torch.randn(2, 2))
+        checks.residual_network_ode_gap(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)), torch.randn(2, 2))
 
 
 def test_couplings_are_inverted_and_projections_are_not():

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.core.inputs.images import AdaptedInputWarning
 
 X = torch.randn(300, 3, generator=torch.Generator().manual_seed(0)).double()
@@ -57,7 +57,7 @@ def in_one_batch(net):
 def test_signals_are_the_same_from_data_of_every_kind(kind):
     net = Net().double().eval()
     activations, gradients, update = in_one_batch(net)
-    result, pair = signal(net, KINDS[kind]()), signal(net, (X, Y))
+    result, pair = signal_propagation(net, KINDS[kind]()), signal_propagation(net, (X, Y))
     assert [layer.name for layer in result.layers] == ["stem", "norm", "relu", "inner", "inner (call 2)", "head"]
     assert [layer.activation for layer in result.layers] == pytest.approx(activations, rel=1e-12)
     assert [layer.gradient for layer in result.layers] == pytest.approx(gradients, rel=1e-12)
@@ -69,7 +69,10 @@ def test_signals_are_the_same_from_data_of_every_kind(kind):
 
 def test_inputs_in_batches_without_targets_have_the_signs_of_inputs_at_once():
     net = Net().double().eval()
-    whole, parts = signal(net, X[:200]), signal(net, DataLoader(TensorDataset(X[:200]), batch_size=9))
+    whole, parts = (
+        signal_propagation(net, X[:200]),
+        signal_propagation(net, DataLoader(TensorDataset(X[:200]), batch_size=9)),
+    )
     assert [layer.gradient for layer in parts.layers] == pytest.approx([layer.gradient for layer in whole.layers])
 
 
@@ -77,15 +80,15 @@ def test_bytes_and_missing_channels_are_adapted():
     images = torch.randint(0, 256, (12, 8, 8), dtype=torch.uint8)
     module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(72, 2))
     with pytest.warns(AdaptedInputWarning, match=r"^uint8 inputs were scaled to \[0, 1\]"):
-        result = signal(module, images)
-    assert result.layers == signal(module, images[:, None] / 255).layers
+        result = signal_propagation(module, images)
+    assert result.layers == signal_propagation(module, images[:, None] / 255).layers
 
 
 def test_gradients_of_batches_add_up_to_those_of_all_examples():
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
     x, y = torch.randn(11, 3).double(), torch.randn(11, 2).double()
     parts = DataLoader(TensorDataset(x, y), batch_size=4)
-    whole, summed = signal(net, (x, y)), signal(net, parts)
+    whole, summed = signal_propagation(net, (x, y)), signal_propagation(net, parts)
     loss = (net(x) - y).square().sum() / 11
     slopes = torch.autograd.grad(loss, [net[0].weight, net[2].weight])
     ratios = [

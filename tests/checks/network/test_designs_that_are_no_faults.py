@@ -8,7 +8,7 @@ from gnomon.checks.data.suspects import suspect_labels
 from gnomon.checks.network.chance import randomness_findings
 from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.checks.network.reach import untrained_parameter_findings
-from gnomon.checks.network.signal import signal
+from gnomon.checks.network.signal import signal_propagation
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.examination.good_results import results_are_good
 from gnomon.training import train
@@ -34,8 +34,8 @@ class TokenQuery(nn.Module):
 def test_a_layer_fed_by_a_learned_token_is_no_problem_while_other_paths_carry_the_inputs():
     torch.manual_seed(0)
     x = torch.randn(64, 8)
-    assert not kinds(signal(TokenQuery(), x).findings)
-    assert ("dead-units", "PROBLEM") in kinds(signal(TokenQuery(faulty=True), x).findings)
+    assert not kinds(signal_propagation(TokenQuery(), x).findings)
+    assert ("dead-units", "PROBLEM") in kinds(signal_propagation(TokenQuery(faulty=True), x).findings)
 
 
 class TwoBranches(nn.Module):
@@ -56,8 +56,8 @@ class TwoBranches(nn.Module):
 def test_a_branch_that_starts_at_zero_is_no_problem_while_another_branch_carries_the_signal():
     torch.manual_seed(0)
     x = torch.randn(64, 4)
-    assert "zero-weights" not in [kind for kind, _ in kinds(signal(TwoBranches(), x).findings)]
-    assert ("zero-weights", "PROBLEM") in kinds(signal(TwoBranches(faulty=True), x).findings)
+    assert "zero-weights" not in [kind for kind, _ in kinds(signal_propagation(TwoBranches(), x).findings)]
+    assert ("zero-weights", "PROBLEM") in kinds(signal_propagation(TwoBranches(faulty=True), x).findings)
 
 
 @pytest.mark.parametrize("width, level", [(400, "WARNING"), (20, "PROBLEM")])

@@ -18,7 +18,7 @@ from gnomon.checks.network.step_functions import step_function_findings
 from gnomon.checks.network.symmetric_units import symmetric_unit_findings
 from gnomon.checks.network.without_biases import missing_bias_findings
 from gnomon.checks.run.epsilon import optimizer_epsilon_findings
-from gnomon.checks.run.schedule import planned_rates, schedule_findings
+from gnomon.checks.run.schedule import planned_learning_rates, schedule_findings
 from gnomon.core.modules.copies import copy_module
 from gnomon.training import Adam, train
 from gnomon.training.torch_optimizers import resolve_optimizer
@@ -238,11 +238,11 @@ SCHEDULES = {
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_usual_schedules_do_not_decay_away(name):
-    assert not schedule_findings(planned_rates(SCHEDULES[name], 0.1, 30))
+    assert not schedule_findings(planned_learning_rates(SCHEDULES[name], 0.1, 30))
 
 
 def test_a_schedule_that_stops_training_is_found():
-    (found,) = schedule_findings(planned_rates(lambda o: lr_scheduler.ExponentialLR(o, 0.1), 5e-3, 15))
+    (found,) = schedule_findings(planned_learning_rates(lambda o: lr_scheduler.ExponentialLR(o, 0.1), 5e-3, 15))
     assert found.values["effective"] == pytest.approx(1 / 0.9, rel=1e-6)
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.core.results import Level
@@ -97,7 +97,7 @@ def test_rates_are_those_of_multiples_of_the_identity():
     net = nn.Sequential(*(nn.Linear(3, 3, bias=False) for _ in range(6)))
     for layer in net:
         layer.weight.data.copy_(2 * torch.eye(3))
-    result = signal(net, torch.randn(10, 3))
+    result = signal_propagation(net, torch.randn(10, 3))
     assert result.rate() == pytest.approx(log(4), rel=1e-6)
     assert result.rate("gradient") == pytest.approx(-log(4), rel=1e-6)
 

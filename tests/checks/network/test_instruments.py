@@ -7,9 +7,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import nn
 
-from gnomon.attribution import variance_shares
+from gnomon.attribution import feature_variance_shares
 from gnomon.attribution.neurons import neuron_distance
-from gnomon.checks import moment_shift, signal_scales, unit_activity, unit_duplicates
+from gnomon.checks import activation_moment_shift, signal_scales, unit_activity, unit_duplicates
 from gnomon.core import InputError
 from gnomon.decisions import linear_capacity, margin_growth, normalized_margin, novikoff_bound, separability
 from gnomon.landscape.invisible import invisible_weights
@@ -113,7 +113,7 @@ def test_moments_of_layers_move():
     with torch.no_grad():
         other[0].weight.mul_(3)
         other[0].bias.add_(5)
-    found = moment_shift([net, other], x)
+    found = activation_moment_shift([net, other], x)
     h0, h1 = net(x).detach()[:, 0], other(x).detach()[:, 0]
     assert_allclose(found.means["0"][1], abs(float((h1.mean() - h0.mean()) / h0.std())), rtol=1e-9)
     assert_allclose(found.deviations["0"], [1, 3], rtol=1e-9)
@@ -121,7 +121,7 @@ def test_moments_of_layers_move():
 
 def test_layers_that_attention_reads_without_calling_are_left_out():
     net = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
-    found = moment_shift([net, net], torch.randn(3, 4, 8))
+    found = activation_moment_shift([net, net], torch.randn(3, 4, 8))
     assert "linear1" in found.means and "self_attn.out_proj" not in found.means
 
 
@@ -164,7 +164,7 @@ def test_shares_of_variance_neurons_and_weights_nobody_sees():
     g = torch.Generator().manual_seed(0)
     y, z = torch.arange(60) % 3, (torch.arange(60) // 3) % 4
     x = torch.randn(60, 2, generator=g).double() + 3 * y[:, None] + z[:, None]
-    found = variance_shares(x, y, z)
+    found = feature_variance_shares(x, y, z)
     within = sum(float((x[(y == a) & (z == b)] - x[(y == a) & (z == b)].mean(0)).square().sum()) for a in range(3)
                  for b in range(4))  # fmt: skip
     total = float((x - x.mean(0)).square().sum())

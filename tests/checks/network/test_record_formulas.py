@@ -10,12 +10,12 @@ from scipy import stats
 from scipy.integrate import solve_ivp
 from torch import nn
 
-from gnomon.attribution import receptive_field, variance_shares
+from gnomon.attribution import feature_variance_shares, receptive_field
 from gnomon.attribution.blocks import block_ablation
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.regularity import label_regularity
 from gnomon.bounds import barron_norm
-from gnomon.checks import moment_shift, ode_gap, signal_scales, unit_activity
+from gnomon.checks import activation_moment_shift, residual_network_ode_gap, signal_scales, unit_activity
 from gnomon.decisions import linear_capacity, normalized_margin, novikoff_bound, separability
 from gnomon.decisions.calibration import calibration
 from gnomon.decisions.margins import margins
@@ -157,7 +157,7 @@ def test_sparsity_of_the_frequencies_of_a_linear_map():
 def test_moments_of_several_units_and_positions():
     nets = [nn.Sequential(nn.Conv1d(1, 3, 2), nn.Flatten(), nn.Linear(9, 4)).double() for _ in range(2)]
     x = normal(6, 1, 4)
-    found = moment_shift(nets, x)
+    found = activation_moment_shift(nets, x)
     for name, part in (("0", 1), ("2", 3)):
         a, b = (net[:part](x).detach().numpy() for net in nets)
         a, b = (h.transpose(1, 0, *range(2, h.ndim)).reshape(h.shape[1], -1) for h in (a, b))
@@ -209,7 +209,7 @@ def test_depth_as_time_against_a_solver_of_differential_equations():
 
     blocks = [Block(0.4 * normal(2, 2)) for _ in range(3)]
     x = normal(1, 2)
-    found = ode_gap(nn.Sequential(*blocks), x, refine=20)
+    found = residual_network_ode_gap(nn.Sequential(*blocks), x, refine=20)
     maps = [b.a.detach().numpy() for b in blocks]
 
     def field(s, h):
@@ -340,7 +340,7 @@ def test_slack_margins_and_capacity_of_planes():
 
 def test_shares_of_variance_of_an_unbalanced_design():
     x, y, z = normal(11, 2), torch.tensor([0] * 4 + [1] * 7), torch.tensor([0, 1, 1, 1, 0, 0, 1, 1, 1, 2, 2])
-    found = variance_shares(x, y, z)
+    found = feature_variance_shares(x, y, z)
     v = x.numpy()
     total = ((v - v.mean(0)) ** 2).sum()
 

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import gnomon
-from gnomon.checks import mean_field, signal
+from gnomon.checks import mean_field, signal_propagation
 from gnomon.core import InputError, NotFiniteError
 from gnomon.core.results import Level
 
@@ -45,7 +45,7 @@ def test_gradients_and_differences_change_at_the_rate_of_theory(weight_std, bias
     for seed in range(6):
         net = deep(18, 250, nn.Tanh, weight_std, bias_std, seed)
         x = torch.randn(4, 250, generator=torch.Generator().manual_seed(100 + seed)).double()
-        layers = [layer for layer in signal(net, x).layers if layer.weighted]
+        layers = [layer for layer in signal_propagation(net, x).layers if layer.weighted]
         rates.append(-slopes([layer.gradient for layer in layers[4:]]))
         merging.append(slopes([1 - layer.correlation for layer in layers[4:12]]))
     error = np.std(rates, ddof=1) / 6**0.5
@@ -66,7 +66,7 @@ def test_the_numbers_are_their_definitions():
         torch.randn(9, 3).double(),
         torch.randint(0, 2, (9,)),
     )
-    result = signal(net, (x, y))
+    result = signal_propagation(net, (x, y))
     a = net[0](x)
     h = torch.relu(a)
     a.retain_grad()
@@ -91,7 +91,7 @@ def test_in_place_activations_are_seen_before_and_after():
     plain = copy.deepcopy(net)
     plain[1] = nn.ReLU()
     x = torch.randn(10, 3)
-    for one, other in zip(signal(net, x).layers, signal(plain, x).layers, strict=True):
+    for one, other in zip(signal_propagation(net, x).layers, signal_propagation(plain, x).layers, strict=True):
         assert one.activation == pytest.approx(other.activation) and one.gradient == pytest.approx(other.gradient)
 
 
@@ -121,7 +121,7 @@ def test_any_module_is_measured_and_left_as_it_was():
     before, modes = copy.deepcopy(net.state_dict()), [m.training for m in net.modules()]
     x, y = {"tokens": torch.randint(0, 5, (12, 7)), "scale": 2.0}, torch.randint(0, 4, (12,))
     state = torch.get_rng_state()
-    result = signal(net, (x, y))
+    result = signal_propagation(net, (x, y))
     assert [layer.kind for layer in result.layers] == [
         "Embedding",
         "Conv1d",
@@ -192,7 +192,7 @@ def plant(name):
 )
 def test_planted_faults_are_named_first(name, kind, where):
     net, x = plant(name)
-    result = signal(net, x)
+    result = signal_propagation(net, x)
     kinds = [finding.kind for finding in result.findings]
     assert result.worst.kind == kind, kinds
     assert result.worst.where == where and ("merged-inputs" in kinds or name != "merged")
@@ -204,7 +204,7 @@ def test_widths_alone_are_no_fault(widths):
     torch.manual_seed(0)
     layers = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b), nn.ReLU())][:-1]
     x = torch.randn(64, widths[0], generator=torch.Generator().manual_seed(0))
-    result = signal(nn.Sequential(*layers), x)
+    result = signal_propagation(nn.Sequential(*layers), x)
     assert not result.findings, result.verdict
     strength = [layer.update * layer.units / layer.fan for layer in result.layers if layer.weighted]
     assert max(strength) < 100 * min(strength)  # equal but for biases and chance; |dL/dW|^2 / |W|^2 is not
@@ -218,7 +218,7 @@ def test_two_layers_of_sigmoids_are_slow_and_ten_are_a_fault():
         torch.manual_seed(0)
         sizes = (200, *[64] * depth, 10)
         layers = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.Sigmoid())][:-1]
-        found = signal(nn.Sequential(*layers), x).findings
+        found = signal_propagation(nn.Sequential(*layers), x).findings
         assert any(f.level is Level.PROBLEM for f in found) is fault, found
 
 
@@ -268,7 +268,7 @@ HEALTHY = {
 @pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_modules_get_a_clean_bill(name):
     make, data = HEALTHY[name]
-    result = signal(make(), data())
+    result = signal_propagation(make(), data())
     assert result.findings == () and "none vanish, explode or die" in result.verdict, result.verdict
 
 
@@ -289,12 +289,12 @@ def test_a_zero_layer_at_the_end_of_a_residual_branch_is_no_fault():
             h = torch.relu(self.stem(x))
             return self.head(h + self.b(torch.relu(self.a(h))))
 
-    assert signal(Residual(), torch.randn(40, 8)).findings == ()
+    assert signal_propagation(Residual(), torch.randn(40, 8)).findings == ()
 
 
 def test_the_record_plots_and_tells_rates():
     matplotlib.use("Agg")
-    result = signal(deep(12, 300, nn.Tanh, 0.5, 0.0, 0), torch.randn(16, 300))
+    result = signal_propagation(deep(12, 300, nn.Tanh, 0.5, 0.0, 0), torch.randn(16, 300))
     # activations of tanh near zero fall by weight_std^2 = 1/4 a layer; the first layers are not near zero yet
     assert result.rate() == pytest.approx(np.log(0.25), abs=0.1)
     assert result.rate("gradient") == pytest.approx(-np.log(0.25), abs=0.1)
@@ -311,14 +311,16 @@ class NoTensor(nn.Linear):
 
 def test_what_cannot_be_measured_is_told():
     with pytest.raises(InputError, match="returned a tuple"):
-        signal(NoTensor(2, 3), torch.randn(4, 2))
+        signal_propagation(NoTensor(2, 3), torch.randn(4, 2))
     with pytest.raises(InputError, match="an output whose first axis counts examples"):
-        signal(nn.Sequential(nn.Linear(2, 2), nn.Flatten(0)), torch.randn(4, 2))
+        signal_propagation(nn.Sequential(nn.Linear(2, 2), nn.Flatten(0)), torch.randn(4, 2))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_inputs_that_are_not_finite_are_refused(value):
     x = torch.zeros(4, 3)
     x[2, 1] = value
-    with pytest.raises(NotFiniteError, match=r"signal\(module, data\): example 2 of x contains NaN or infinity"):
-        signal(nn.Linear(3, 2), x)
+    with pytest.raises(
+        NotFiniteError, match=r"signal_propagation\(module, data\): example 2 of x contains NaN or infinity"
+    ):
+        signal_propagation(nn.Linear(3, 2), x)

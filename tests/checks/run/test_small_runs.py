@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from gnomon.checks.run import one_batch
 from gnomon.checks.run.initial_loss import initial_loss_findings
-from gnomon.checks.run.one_batch import OneBatch, fit_one_batch, one_batch_findings
+from gnomon.checks.run.one_batch import OneBatchFit, fit_one_batch, one_batch_findings
 from gnomon.checks.run.schedule import schedule_findings
 from gnomon.checks.run.update_ratio import update_ratio_findings, update_ratios
 from gnomon.core.losses import CrossEntropy, Squared
@@ -112,7 +112,7 @@ def test_the_ratio_of_gradient_descent_is_the_gradient_over_the_weight():
 
 @pytest.mark.parametrize("own, adam, kind", [(0.79, 0.79, "PROBLEM"), (0.79, 0.81, "WARNING"), (0.81, 0.81, None)])
 def test_the_optimizer_or_the_network_is_the_reason(own, adam, kind):
-    levels = [finding.level.name for finding in one_batch_findings(OneBatch(8, 200, own, adam))]
+    levels = [finding.level.name for finding in one_batch_findings(OneBatchFit(8, 200, own, adam))]
     assert levels == ([] if kind is None else [kind])
 
 
@@ -205,5 +205,5 @@ def test_a_batch_is_trained_for_two_hundred_steps_at_once(monkeypatch):
 
 
 def test_shares_below_zero_are_shown_as_zero():
-    (found,) = one_batch_findings(OneBatch(8, 200, -0.5, -0.2))
+    (found,) = one_batch_findings(OneBatchFit(8, 200, -0.5, -0.2))
     assert (found.values["own"], found.values["adam"]) == (0.0, 0.0)

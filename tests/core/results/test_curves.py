@@ -5,13 +5,13 @@ from math import inf
 
 import torch
 
-from gnomon.core.results import Curves, Line, Scatter, WithCurves
+from gnomon.core.results import Curves, Line, ResultWithCurves, Scatter
 
 TIMES, LOSS = torch.tensor([0.0, 0.5, 2.0, inf]), torch.tensor([4.0, 2.0, 1.0, 0.5])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit(WithCurves):
+class Fit(ResultWithCurves):
     curves: Curves
 
     @property

@@ -2,12 +2,12 @@
 
 import pytest
 
-from gnomon.core.results.look import COLORS, DARK, LIGHT, is_dark, settings
+from gnomon.core.results.look import COLORS, DARK, LIGHT, is_dark, matplotlib_settings
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_is_read_and_lines_stand_out(dark):
-    found = settings(dark=dark)
+    found = matplotlib_settings(dark=dark)
     assert 10 <= found["font.size"] <= found["axes.titlesize"] <= 12
     assert 2 * found["axes.linewidth"] < found["lines.linewidth"] < 4 * found["axes.linewidth"]
     assert found["grid.linewidth"] < found["axes.linewidth"] and 2 < found["lines.markersize"] / 2.0 < 4

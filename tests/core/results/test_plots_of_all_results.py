@@ -164,5 +164,5 @@ def test_an_example_of_every_class_is_drawn_with_labels_on_all_panels():
                         assert not ax.axison or ax.get_ylabel() or any(w.get_text() for w in words), type(result)
                     plt.close("all")
     known = {c for c in classes() if c.__module__.startswith("gnomon.") and not inspect.isabstract(c)}
-    names = {c.__name__ for c in known} - {c.__name__ for c in seen} - {"WithCurves"}
+    names = {c.__name__ for c in known} - {c.__name__ for c in seen} - {"ResultWithCurves"}
     assert names == set()

@@ -12,11 +12,11 @@ from gnomon.core.results import (
     Band,
     Bars,
     Finding,
+    FindingKind,
     Histogram,
     Hypothesis,
     Image,
     Interval,
-    Kind,
     Level,
     Line,
     Plot,
@@ -26,7 +26,7 @@ from gnomon.core.results import (
     Value,
     to_json_value,
 )  # fmt: skip
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.svg import plots_svg
 
 matplotlib.use("agg")
@@ -38,14 +38,14 @@ MARKS = (
     Reference("limit", 2.0),
 )
 
-FAST = Kind("fast", Level.PROBLEM, "It grows fast.", "Wait.")
+FAST = FindingKind("fast", Level.PROBLEM, "It grows fast.", "Wait.")
 
 
 @dataclass(frozen=True, slots=True)
 class Growth(Result):
     times: torch.Tensor
     rate: float
-    secret: torch.Tensor = field(metadata=HIDDEN, default_factory=lambda: torch.zeros(3))
+    secret: torch.Tensor = field(metadata=HIDDEN_IN_JSON, default_factory=lambda: torch.zeros(3))
 
     @property
     def verdict(self):
@@ -113,7 +113,7 @@ def test_every_mark_is_drawn_and_told_as_data(mark):
 
 
 def test_a_finding_fills_the_templates_of_its_kind():
-    row = Kind("dead", Level.PROBLEM, "{share:.0%} of '{where}' is dead.", "Revive '{where}'.", page="a.md")
+    row = FindingKind("dead", Level.PROBLEM, "{share:.0%} of '{where}' is dead.", "Revive '{where}'.", page="a.md")
     finding = Finding(row, "fc1", {"share": 0.5}, (Value("share", 0.5),), 0.01)
     assert str(finding) == "50% of 'fc1' is dead. Revive 'fc1'." and finding.level is Level.PROBLEM
     told = finding.to_dict()

@@ -8,22 +8,22 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.descent import constant_rate, higher_rate, lower_rate, no_augmentation, optimizer_code
 from gnomon.examination.fixes.ends import end_in_log_softmax, usual_loss
 from gnomon.examination.fixes.examples import ChosenExamples, _without
 from gnomon.examination.fixes.layers import initialize
 from gnomon.examination.fixes.scale import (
-    MappedSource,
     StandardizedInputs,
+    TransformedSource,
     input_statistics,
     match_test_scale,
     standardize_inputs,
     standardize_targets,
 )
 from gnomon.examination.fixes.score import score_network
-from gnomon.examination.fixes.trial import TrialRun, recorded_steps
+from gnomon.examination.fixes.trial import TrialRun, steps_to_record
 from gnomon.examination.fixes.tried import format_score
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.steps.wiring import _find_unregistered
@@ -40,7 +40,7 @@ def planned(net, train, test, *, optimizer=None, steps=8):
     """A subject and a trial of it."""
     network = build_subject(net, train, test, seed=0)
     rule = SGD(0.1) if optimizer is None else optimizer
-    return network, TrialRun(net, network.train, source(test), network.loss, rule, BatchPlan(2), steps)
+    return network, TrialRun(net, network.train, data_source(test), network.loss, rule, BatchPlan(2), steps)
 
 
 def test_statistics_are_those_of_columns_channels_and_all_numbers():
@@ -93,7 +93,7 @@ def test_test_inputs_get_the_scale_of_train():
     (change,) = match_test_scale(trial, FINDING, network)
     moved = change.trial.test.whole().x
     assert torch.allclose(moved, X, atol=1e-5)
-    named = MappedSource(source({"x": X, "y": X[:, :1]}), targets=lambda y: y - 1)
+    named = TransformedSource(data_source({"x": X, "y": X[:, :1]}), targets=lambda y: y - 1)
     assert named.labels().flatten().tolist() == [0.0, 2.0, 4.0, 2.0]
 
 
@@ -143,11 +143,11 @@ def test_large_biases_are_removed_if_the_weights_are_usual(bias, weight, count):
 
 @pytest.mark.parametrize(("steps", "expected"), [(0, [0, 1]), (1, [0, 1]), (3, [0, 1, 2, 3])])
 def test_few_steps_are_all_recorded(steps, expected):
-    assert recorded_steps(steps) == expected
+    assert steps_to_record(steps) == expected
 
 
 def test_recorded_steps_are_even_in_logarithms():
-    found = recorded_steps(1000)
+    found = steps_to_record(1000)
     assert found == [0, *sorted({round(10 ** (3 * i / 15)) for i in range(16)})]
 
 

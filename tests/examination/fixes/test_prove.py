@@ -8,8 +8,8 @@ from torch import nn
 
 from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Interval
-from gnomon.examination.fixes.fix import Change, Fix
-from gnomon.examination.fixes.prove import Budget, _together, held_out_split, try_fixes
+from gnomon.examination.fixes.fix import Fix, TrialChange
+from gnomon.examination.fixes.prove import FixTrialBudget, _together, held_out_split, try_fixes
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix
@@ -38,7 +38,7 @@ def proven(module, finding, *, train=TRAIN, test=TEST, optimizer=None, steps=150
     movable = any(p.requires_grad for p in of.module.parameters())
     first = trial if movable else replace(trial, module=net(), steps=0)
     clock = FakeClock(1e-3)
-    return try_fixes(of, [finding], trial, first.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
+    return try_fixes(of, [finding], trial, first.run(seed=0), FixTrialBudget(clock() + 1e6, 1e-3, clock), seed=0)
 
 
 def dead():
@@ -120,7 +120,7 @@ def test_two_faults_that_hide_each_other_are_fixed_together():
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(0.01), BatchPlan(32), 150)
     clock = FakeClock(1e-3)
     findings = [Finding(network.DEAD_LAYER), Finding(data.COLUMN_SCALE, "", {"column": 1, "ratio": 1e3})]
-    found = try_fixes(of, findings, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
+    found = try_fixes(of, findings, trial, trial.run(seed=0), FixTrialBudget(clock() + 1e6, 1e-3, clock), seed=0)
     (both,) = found.proven_fixes
     assert both.fix == "initialize+standardize-inputs" and both.after > 0.8, both
 
@@ -129,7 +129,8 @@ def test_fixes_together_apply_the_first_change_of_each_to_the_result_of_the_one_
     def by(*rates):
         """A fix with one change for each rate, which multiplies the number of steps by it."""
         return lambda trial, finding, of: tuple(
-            Change(replace(trial, steps=trial.steps * rate), f"{finding.kind} {rate}", f"+ {rate}") for rate in rates
+            TrialChange(replace(trial, steps=trial.steps * rate), f"{finding.kind} {rate}", f"+ {rate}")
+            for rate in rates
         )
 
     dead, large = Finding(network.DEAD_LAYER), Finding(training.TOO_LARGE_TO_LEARN, "", {"other": 0.3})
@@ -146,7 +147,7 @@ def test_without_time_nothing_is_tried_and_the_reason_is_given():
     of = build_subject(dead(), TRAIN, TEST, seed=0)
     trial = TrialRun(of.module, of.train, of.test, of.loss, Adam(0.01), BatchPlan(32), 150)
     found = try_fixes(
-        of, [Finding(network.DEAD_LAYER)], trial, trial.run(seed=0), Budget(0.1, 1.0, FakeClock(1.0)), seed=0
+        of, [Finding(network.DEAD_LAYER)], trial, trial.run(seed=0), FixTrialBudget(0.1, 1.0, FakeClock(1.0)), seed=0
     )
     assert not found.tried and found.untried == ("initialize: no time", "lower-rate: no time")
 

@@ -11,9 +11,9 @@ from torch.nn import functional as F
 from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Finding, Interval, Level
 from gnomon.examination.fixes.candidates import RepairCandidate, candidates
-from gnomon.examination.fixes.fix import Change
-from gnomon.examination.fixes.positions import PositionLoss, class_axis, share_right
-from gnomon.examination.fixes.prove import Budget
+from gnomon.examination.fixes.fix import TrialChange
+from gnomon.examination.fixes.positions import PositionLoss, class_axis, share_correct
+from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.fixes.repairs import guess_score, has_poor_results, repair_findings
 from gnomon.examination.fixes.score import HeldOutScores
 from gnomon.examination.fixes.search import Repairs, _sort_by_gain, _Tested, search_repairs
@@ -68,7 +68,7 @@ def test_the_search_names_a_planted_cause(module, options, ids, monkeypatch):
     monkeypatch.setattr("gnomon.examination.fixes.candidates.ORDER", FEW)
     of, trial = planted(module, **options)
     clock = FakeClock(1e-3)
-    found = search_repairs(of, ASKED, trial, trial.run(seed=0), Budget(clock() + 1e6, 1e-3, clock), seed=0)
+    found = search_repairs(of, ASKED, trial, trial.run(seed=0), FixTrialBudget(clock() + 1e6, 1e-3, clock), seed=0)
     assert found.best is not None and found.best.fix in ids, [(one.fix, one.after) for one in found.tried]
 
 
@@ -81,7 +81,7 @@ def test_no_repair_of_a_network_that_cannot_learn_more(monkeypatch):
         y = torch.where(torch.rand(500, generator=g) < 0.25, 1 - (X[:, 0] > 0).long(), (X[:, 0] > 0).long())
         of, trial = planted(net(), y=y, steps=120)
         run, clock = trial.run(seed=seed), FakeClock(1e-3)
-        found = search_repairs(of, ASKED, trial, run, Budget(clock() + 1e6, 1e-3, clock), seed=seed)
+        found = search_repairs(of, ASKED, trial, run, FixTrialBudget(clock() + 1e6, 1e-3, clock), seed=seed)
         best = None if found.best is None else repair_findings(found.best, (), guess=0.5)
         assert not best, found.tried[0]
 
@@ -164,7 +164,7 @@ def test_the_usual_loss_of_positions_finds_the_axis_of_the_classes():
     scores, y = torch.randn(4, 7, 3), torch.randint(3, (4, 7))
     assert torch.allclose(PositionLoss(3)(scores, y), F.cross_entropy(scores.flatten(0, 1), y.flatten()))
     right = (scores.argmax(2) == y).double().mean(1)
-    assert torch.equal(share_right(scores, y), right) and share_right(scores[..., 0], y) is None
+    assert torch.equal(share_correct(scores, y), right) and share_correct(scores[..., 0], y) is None
 
 
 def test_a_narrow_layer_gets_more_units_and_blocks_get_residual_connections():
@@ -207,7 +207,7 @@ def test_candidates_that_need_a_condition_are_listed_only_then():
 
 def scored(rank, fix, scores):
     values = torch.tensor(scores)
-    change = Change(None, fix, "")
+    change = TrialChange(None, fix, "")
     run = SimpleNamespace(steps=torch.tensor([10]))
     return _Tested(
         RepairCandidate(rank, fix, change), None, run, HeldOutScores(values, "accuracy"), float(values[0::2].mean())

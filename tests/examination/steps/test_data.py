@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.examination.steps.data import DataStep
 from tests.examination.steps.setting import answered
 
@@ -42,7 +42,7 @@ def test_the_range_of_inputs_is_that_of_signal_propagation(rms):
     x = x * rms / x.square().mean().sqrt()
     net = nn.Linear(4, 2)
     here = [f.kind for f in answered(DataStep, net, (x, CLASSES)).content.findings]
-    there = [f for f in signal(net, x).findings if f.where == "inputs"]
+    there = [f for f in signal_propagation(net, x).findings if f.where == "inputs"]
     assert here == (["input-scale"] if rms in (0.009, 10.1) else []) and bool(here) == bool(there)
 
 

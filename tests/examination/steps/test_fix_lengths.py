@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from gnomon.core.machine.clock import FakeClock
-from gnomon.examination.fixes.prove import Budget
+from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.step import OutOfTime, StepContext
 from gnomon.examination.steps import fixes
 from gnomon.examination.steps.forecast import add_rounding_to_diagonal
@@ -26,7 +26,7 @@ def lengths(run, seconds, monkeypatch):
     """Steps of the runs with fixes if there are so many seconds, and whether the run is compared as it is."""
     monkeypatch.setattr(fixes, "_run_as_given", lambda trial, *_: f"again, {trial.steps} steps")
     of = build_subject(nn.Linear(2, 2), DATA, DATA, seed=0)
-    trial, used, budget = fixes._base(of, run, Budget(seconds, 5.0, lambda: 0.0), CONTEXT)
+    trial, used, budget = fixes._base(of, run, FixTrialBudget(seconds, 5.0, lambda: 0.0), CONTEXT)
     assert budget.step == 1.0
     return trial.steps, used is run
 

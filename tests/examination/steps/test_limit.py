@@ -16,7 +16,7 @@ from gnomon.findings.training import BELOW_LEAST_SQUARES, BELOW_LIMIT
 from gnomon.kernels import Limit
 from gnomon.kernels.fused import planes
 from gnomon.kernels.fused.chain_loops import chain
-from gnomon.program import read
+from gnomon.program import read_program
 from tests.examination.patients import examined
 
 
@@ -57,7 +57,7 @@ def pictures(monkeypatch):
     x = torch.randn(90, 1, 5, 5, generator=torch.Generator().manual_seed(0))
     net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(36, 2))
     y = (x[:, 0, 2, 2] > 0).long()
-    profile = NetworkProfile(read(net, x), "", StepCost(0.0, 1e-3, 0.0))
+    profile = NetworkProfile(read_program(net, x), "", StepCost(0.0, 1e-3, 0.0))
     return build_subject(net, (x[:70], y[:70]), (x[70:], y[70:]), seed=0), StepProducts({NetworkProfile: profile})
 
 

@@ -11,9 +11,9 @@ from gnomon.core.machine.clock import FakeClock
 from gnomon.dynamics.trajectory import Trajectory
 from gnomon.examination import training_plots
 from gnomon.examination.fixes import prove
-from gnomon.examination.fixes.fix import Change
-from gnomon.examination.fixes.prove import Budget
-from gnomon.examination.fixes.rewrite import count_calls, without_call
+from gnomon.examination.fixes.fix import TrialChange
+from gnomon.examination.fixes.prove import FixTrialBudget
+from gnomon.examination.fixes.rewrite import count_calls, without_last_call
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.step import StepSkipped
 from gnomon.examination.steps import match, optimizer
@@ -169,7 +169,7 @@ def test_only_the_last_of_several_calls_is_left_out():
     x = torch.tensor([[0.0, 1.0]])
     functions = frozenset({torch.softmax})
     assert count_calls(_TwoTimes(), x, functions) == 2
-    assert torch.allclose(without_call(_TwoTimes(), x, functions)(x), 2 * torch.softmax(x, 1))
+    assert torch.allclose(without_last_call(_TwoTimes(), x, functions)(x), 2 * torch.softmax(x, 1))
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_the_first_change_close_to_the_best_fall_is_taken(falls, chosen, monkeyp
     net, data = nn.Linear(1, 1), (torch.ones(8, 1), torch.ones(8, 1))
     network = build_subject(net, data, None, seed=0)
     trial = TrialRun(net, network.train, network.train, network.loss, SGD(0.1), BatchPlan(4), 500)
-    changes = [Change(trial, str(i), "") for i in range(len(falls))]
-    best = prove._best(changes, 500, Budget(inf, 1.0, FakeClock(0.0)), 0)
+    changes = [TrialChange(trial, str(i), "") for i in range(len(falls))]
+    best = prove._best(changes, 500, FixTrialBudget(inf, 1.0, FakeClock(0.0)), 0)
     assert best is (None if chosen is None else changes[chosen]) and steps == [50] * len(falls)
-    assert prove._best(changes, 500, Budget(50.0 * len(falls) + 499, 1.0, FakeClock(0.0)), 0) is changes[0]
+    assert prove._best(changes, 500, FixTrialBudget(50.0 * len(falls) + 499, 1.0, FakeClock(0.0)), 0) is changes[0]
 
 
 def test_images_are_overlaid_in_gray_red_and_blue():

@@ -189,7 +189,9 @@ def _decided(**known):
     kept = {
         margins.DataSummary: SimpleNamespace(largest_class=values["guess"]),
         margins.DataChecks: SimpleNamespace(related=values["related"], simple=values["simple"]),
-        margins.Run: SimpleNamespace(**{n: values[n] for n in ("test_loss", "test_accuracy", "diverges", "shortage")}),
+        margins.TrainingRun: SimpleNamespace(
+            **{n: values[n] for n in ("test_loss", "test_accuracy", "diverges", "shortage")}
+        ),
     }
     decisions = SimpleNamespace(margins=margin, explained=values["explained"])
     return margins._facts(decisions, SimpleNamespace(get=kept.get))

@@ -6,7 +6,7 @@ from torch import nn
 
 from gnomon.kernels.duals import Quadrature
 from gnomon.kernels.match import dual_of, polynomial
-from gnomon.program import read
+from gnomon.program import read_program
 from gnomon.program.steps import Activation
 
 
@@ -21,7 +21,9 @@ class Net(nn.Module):
 
 def tree(function):
     """The expression that reading a network finds."""
-    (found,) = (s.op.expression for s in read(Net(function), torch.zeros(1, 2)).steps if isinstance(s.op, Activation))
+    (found,) = (
+        s.op.expression for s in read_program(Net(function), torch.zeros(1, 2)).steps if isinstance(s.op, Activation)
+    )
     return found
 
 

@@ -85,7 +85,7 @@ def test_without_numba_the_reference_runs_and_says_so_once(monkeypatch):
 
 def test_numbers_that_are_not_finite_are_explained():
     with pytest.raises(gnomon.NotFiniteError, match="not finite"):
-        gnomon.limit(mlp(3, depth=30), init=gnomon.Law(1e6)).ntk(torch.randn(4, 3))
+        gnomon.limit(mlp(3, depth=30), init=gnomon.InitializationLaw(1e6)).ntk(torch.randn(4, 3))
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -3,11 +3,15 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from tests.kernels.fused.reference import both, distance
 from tests.shares import in_full
 
-LAWS = {"torch": ("torch", "standard"), "ntk": (Law(1.3, 0.4), "ntk"), "no bias": (Law(1.3, 0.0), "standard")}
+LAWS = {
+    "torch": ("torch", "standard"),
+    "ntk": (InitializationLaw(1.3, 0.4), "ntk"),
+    "no bias": (InitializationLaw(1.3, 0.0), "standard"),
+}
 
 
 class Function(nn.Module):
@@ -106,13 +110,15 @@ def test_one_kernel_alone_is_the_same_kernel():
 
 def test_variances_beyond_float32_are_computed_in_float64(monkeypatch):
     x = points(5) * 1e-18
-    fast, slow = both(monkeypatch, NETWORKS["relu"], x, init=Law(1.0, 0.0), parametrization="ntk", dtype=torch.float32)
+    fast, slow = both(
+        monkeypatch, NETWORKS["relu"], x, init=InitializationLaw(1.0, 0.0), parametrization="ntk", dtype=torch.float32
+    )
     assert distance(fast.ntk, slow.ntk) < 1e-6
 
 
 def test_points_without_variance(monkeypatch):
     x = points(5)
     x[2] = 0
-    fast, slow = both(monkeypatch, NETWORKS["relu"], x, init=Law(1.0, 0.0))
+    fast, slow = both(monkeypatch, NETWORKS["relu"], x, init=InitializationLaw(1.0, 0.0))
     assert distance(fast.ntk, slow.ntk) < 1e-12 and distance(fast.nngp, slow.nngp) < 1e-12
-    both(monkeypatch, NETWORKS["leaky"], x, init=Law(1.0, 0.0), covered=False)
+    both(monkeypatch, NETWORKS["leaky"], x, init=InitializationLaw(1.0, 0.0), covered=False)

@@ -3,11 +3,15 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from tests.kernels.fused.reference import both, distance
 from tests.shares import in_full
 
-LAWS = {"torch": ("torch", "standard"), "ntk": (Law(1.3, 0.4), "ntk"), "no bias": (Law(1.3, 0.0), "standard")}
+LAWS = {
+    "torch": ("torch", "standard"),
+    "ntk": (InitializationLaw(1.3, 0.4), "ntk"),
+    "no bias": (InitializationLaw(1.3, 0.0), "standard"),
+}
 
 
 def conv(before, after, kernel=3, padding=1, **options):
@@ -100,7 +104,9 @@ def test_diagonal_and_duplicates_are_exact(name, dtype):
 def test_float32_keeps_its_accuracy_next_to_coinciding_images(monkeypatch, name, gap):
     net, shape = NETWORKS[name]
     x = torch.randn(3, *shape)
-    fast, slow = both(monkeypatch, net, x, x + gap * torch.randn(3, *shape), init=Law(1.4, 0.1), dtype=torch.float32)
+    fast, slow = both(
+        monkeypatch, net, x, x + gap * torch.randn(3, *shape), init=InitializationLaw(1.4, 0.1), dtype=torch.float32
+    )
     assert (fast.ntk.double() / slow.ntk - 1).abs().max() < 2e-5
 
 

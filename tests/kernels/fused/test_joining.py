@@ -8,7 +8,7 @@ from torch import nn
 import gnomon
 from gnomon.kernels.fused import dense, joining
 from gnomon.kernels.fused.opcodes import RECTIFIED
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def network(depth):
@@ -41,7 +41,7 @@ def points(n=40):
 @pytest.mark.parametrize("bias", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-13), (torch.float32, 2e-5)])
 def test_joined_or_not_the_kernel_is_one(bias, dtype, tolerance, monkeypatch):
-    x, law = points(), Law(2**0.5, bias)
+    x, law = points(), InitializationLaw(2**0.5, bias)
     fast = chain_of(law, x, dtype)
     assert (fast.code[:, 0] == RECTIFIED).sum() == 11
     monkeypatch.setattr(dense, "fuse_relu_with_affine", lambda tape: tape)
@@ -61,7 +61,7 @@ def test_no_angle_is_larger_than_it_is_taken_for(bias, monkeypatch):
         believed.append(after(rho, share))
         return believed[-1]
 
-    law = Law(2**0.5, bias)
+    law = InitializationLaw(2**0.5, bias)
     with monkeypatch.context() as patch:
         patch.setattr(joining, "_after", spy)
         chain_of(law, x, torch.float32)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from tests.kernels.fused.reference import both
 from tests.kernels.fused.test_images import NETWORKS
 
@@ -16,5 +16,5 @@ def test_near_pairs_among_many_are_as_accurate_as_far_ones(monkeypatch, name, sy
     x = torch.randn(20, *shape)
     y = x + 1e-5 * torch.randn(20, *shape)
     sides = (torch.cat([x, y]), None) if symmetric else (x, y)
-    fast, slow = both(monkeypatch, net, *sides, init=Law(1.4, 0.1), dtype=torch.float32)
+    fast, slow = both(monkeypatch, net, *sides, init=InitializationLaw(1.4, 0.1), dtype=torch.float32)
     assert (fast.ntk.double() / slow.ntk - 1).abs().max() < 2e-6  # some tens of float32 roundings

@@ -5,7 +5,7 @@ from torch import nn
 from gnomon.kernels.duals import Sin
 from gnomon.kernels.fused import series
 from gnomon.kernels.fused.series import coefficients
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 from tests.kernels.fused.reference import both, distance
 from tests.kernels.fused.test_dense import chain, points
 from tests.kernels.fused.test_images import Function, conv, gap
@@ -20,11 +20,13 @@ SMOOTH = {
 @pytest.mark.parametrize("name", SMOOTH)
 def test_smooth_functions_agree_with_the_reference(monkeypatch, name):
     for y in (None, points(9).flip(1)):
-        fast, slow = both(monkeypatch, chain(SMOOTH[name], 2), points(), y, init=Law(0.8, 0.2), parametrization="ntk")
+        fast, slow = both(
+            monkeypatch, chain(SMOOTH[name], 2), points(), y, init=InitializationLaw(0.8, 0.2), parametrization="ntk"
+        )
         assert distance(fast.nngp, slow.nngp) < 1e-10 and distance(fast.ntk, slow.ntk) < 1e-10
     x = points(20)
     x[15] = x[3]
-    fast, slow = both(monkeypatch, chain(SMOOTH[name], 2), x, init=Law(0.8, 0.2), dtype=torch.float32)
+    fast, slow = both(monkeypatch, chain(SMOOTH[name], 2), x, init=InitializationLaw(0.8, 0.2), dtype=torch.float32)
     assert distance(fast.ntk, slow.ntk) < 1e-6
     assert torch.equal(fast.ntk[15], fast.ntk[3]) and fast.ntk[3, 15] == fast.ntk[3, 3]
 

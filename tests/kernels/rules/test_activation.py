@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from tests.oracles import quadrature
 
 FUNCTIONS = {
@@ -36,7 +36,7 @@ def test_a_lone_trained_gain_or_bias_has_the_kernel_of_its_gradient(name, traine
     """d f / d g = sum_i b_i u_i psi'(g u_i + c), so the kernel is w^2 E[u psi'(g u + c) v psi'(g v + c)]."""
     (function, slope), gain, bias, w = FUNCTIONS[name], 0.7, 0.2, 1.3
     x = torch.randn(3, 4, dtype=torch.float64)
-    found = gnomon.limit(Scaled(function, gain, bias, trained), init=Law(w, 0.0)).ntk(x)
+    found = gnomon.limit(Scaled(function, gain, bias, trained), init=InitializationLaw(w, 0.0)).ntk(x)
     gain, bias = (float(torch.tensor(v)) for v in (gain, bias))  # as float32 holds them
     cov = w**2 * (x @ x.T / 4).numpy()
 
@@ -60,7 +60,7 @@ def test_a_lone_gain_before_a_kink_has_the_dual_of_the_kink(slope, reference):
     t = torch.acos((cov / (size[:, None] * size)).clamp(-1, 1))
     folded = size[:, None] * size * (t.sin() + (np.pi - t) * t.cos()) / (2 * np.pi)  # E[relu(u) relu(v)]
     wanted = w**2 * ((1 - slope) ** 2 * folded + slope * cov)  # psi = (1 - s) relu + s x, and E[x relu] = cov / 2
-    found = gnomon.limit(net, init=Law(w, 0.0)).ntk(x.requires_grad_() if reference else x)
+    found = gnomon.limit(net, init=InitializationLaw(w, 0.0)).ntk(x.requires_grad_() if reference else x)
     assert torch.allclose(found, wanted.detach(), rtol=1e-7)  # acos of a rounded one: half of the digits
 
 
@@ -75,7 +75,7 @@ def test_lines_however_they_are_written(function):
             return self.b(function(self.a(x)))
 
     x = torch.randn(3, 4, dtype=torch.float64)
-    found = gnomon.limit(Line(), init=Law(1.3, 0.0))(x)
+    found = gnomon.limit(Line(), init=InitializationLaw(1.3, 0.0))(x)
     gram = 1.3**2 * x @ x.T / 4
     assert torch.allclose(found.nngp, 1.3**2 * (gram + 1) / 16, rtol=1e-12)
     assert torch.allclose(found.ntk, 8 * (gram + 1) / 16 + 1.3**2 * (x @ x.T) / 16, rtol=1e-12)

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 from gnomon.kernels.rules.data import DataRule, _near_equal
-from gnomon.program import read
+from gnomon.program import read_program
 
 EPS = torch.finfo(torch.float64).eps
 
@@ -20,7 +20,7 @@ def test_the_distance_of_nearly_equal_rows_survives_in_their_covariance(gap):
     c = 3000
     x = torch.randn(2, c, dtype=torch.float64)
     y = x + gap * torch.randn(2, c, dtype=torch.float64)
-    rule = DataRule(read(nn.Linear(c, 1), x).steps[0].op)
+    rule = DataRule(read_program(nn.Linear(c, 1), x).steps[0].op)
     half = (rule.cross(x, x, False).diag() + rule.cross(y, y, False).diag()) / 2
     lost = half - rule.cross(x, y, False).diag()
     wanted = (x - y).square().mean(1) / 2
@@ -35,7 +35,7 @@ def test_a_small_angle_between_points_of_many_features_is_right_in_the_kernel():
     x[0, 0], x[1, 0], x[1, 1:] = 1.0, t.cos(), t.sin() / (c - 1) ** 0.5
     net = nn.Sequential(nn.Linear(c, 8, bias=False), nn.ReLU(), nn.Linear(8, 1, bias=False))
     x = (c**0.5 * x).requires_grad_()  # gradients are asked for, so the reference computes
-    k = gnomon.limit(net, init=Law(2**0.5), parametrization="ntk").ntk(x).detach()
+    k = gnomon.limit(net, init=InitializationLaw(2**0.5), parametrization="ntk").ntk(x).detach()
     assert 2 * pi * float(1 - k[0, 1] / k[0, 0]) == pytest.approx(float(t), rel=1e-4)  # and terms of order t^2
 
 

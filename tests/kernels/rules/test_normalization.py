@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 
 
 @pytest.mark.parametrize("reference", [False, True])
@@ -21,7 +21,7 @@ def test_statistics_are_pooled_over_the_normalized_positions(pooled, reference):
     v = k.diagonal().T
     v = v.mean(1, keepdim=True) if pooled else v
     wanted = w**2 * (k / ((v[:, None] + eps) * (v[None] + eps)).sqrt()).mean(2)
-    found = gnomon.limit(net, init=Law(w, 0.0)).nngp(x.requires_grad_() if reference else x)
+    found = gnomon.limit(net, init=InitializationLaw(w, 0.0)).nngp(x.requires_grad_() if reference else x)
     assert torch.allclose(found, wanted.detach(), rtol=1e-12)
 
 
@@ -37,7 +37,7 @@ def test_a_mask_multiplies_the_variance_of_a_point_and_no_covariance(reference):
     x = torch.randn(3, 6, dtype=torch.float64)
     gram = x @ x.T / 6
     wanted = 1.3**4 * torch.where(torch.eye(3) > 0, gram / 0.6, gram)
-    found = gnomon.limit(net, init=Law(1.3, 0.0)).nngp(x.requires_grad_() if reference else x)
+    found = gnomon.limit(net, init=InitializationLaw(1.3, 0.0)).nngp(x.requires_grad_() if reference else x)
     assert torch.allclose(found, wanted.detach(), rtol=1e-12)
 
 
@@ -46,8 +46,8 @@ def test_a_mask_multiplies_the_tangent_as_it_multiplies_the_covariance(reference
     """A linear network: both layers' parts of the tangent kernel carry E[m^2] on the diagonal."""
     net = nn.Sequential(nn.Linear(6, 8, bias=False), nn.Dropout(0.4), nn.Linear(8, 1, bias=False))
     x = torch.randn(3, 6, dtype=torch.float64)
-    plain = gnomon.limit(net.eval(), init=Law(1.3, 0.0)).ntk(x)
-    found = gnomon.limit(net.train(), init=Law(1.3, 0.0)).ntk(x.requires_grad_() if reference else x)
+    plain = gnomon.limit(net.eval(), init=InitializationLaw(1.3, 0.0)).ntk(x)
+    found = gnomon.limit(net.train(), init=InitializationLaw(1.3, 0.0)).ntk(x.requires_grad_() if reference else x)
     assert torch.allclose(found.detach(), torch.where(torch.eye(3) > 0, plain / 0.6, plain), rtol=1e-12)
 
 
@@ -56,4 +56,6 @@ def test_running_statistics_divide_by_their_root_with_eps():
     norm.running_var.fill_(2.0)
     net = nn.Sequential(nn.Linear(6, 8, bias=False), norm, nn.Linear(8, 1, bias=False)).eval()
     x = torch.randn(3, 6, dtype=torch.float64)
-    assert torch.allclose(gnomon.limit(net, init=Law(1.3, 0.0)).nngp(x), 1.3**4 * (x @ x.T / 6) / 2.5, rtol=1e-12)
+    assert torch.allclose(
+        gnomon.limit(net, init=InitializationLaw(1.3, 0.0)).nngp(x), 1.3**4 * (x @ x.T / 6) / 2.5, rtol=1e-12
+    )

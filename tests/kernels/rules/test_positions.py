@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 import gnomon
-from gnomon import Law
+from gnomon import InitializationLaw
 
-LAW = Law(1.3, 0.2)
+LAW = InitializationLaw(1.3, 0.2)
 
 
 def nngp(x, *layers, reference=False):

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from gnomon.core import BudgetError, InputError, NotFiniteError
-from gnomon.linalg.solve import Direct, direct
+from gnomon.linalg.solve import DirectSolver, direct
 from gnomon.linalg.solve.direct import _skew
 from tests.linalg.solve.points import Counted
 
@@ -18,7 +18,7 @@ def test_the_coefficients_are_those_of_a_dense_solve(form):
     K, y = kernel.matrix, kernel.targets()
     gram = {"array": K, "tensor": torch.from_numpy(K), "tiles": kernel}[form]
     before = K.copy()
-    found = Direct().solve(gram, y, ridge=0.1)
+    found = DirectSolver().solve(gram, y, ridge=0.1)
     A = K + 0.1 * np.eye(40)
     assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-11)
     assert found.jitter == 0 and found.residual < 1e-13
@@ -31,14 +31,14 @@ def test_the_coefficients_are_those_of_a_dense_solve(form):
 def test_log_evidence_is_the_density_of_the_targets():
     kernel = Counted(n=12)
     y, A = kernel.targets(), kernel.matrix + 0.3 * np.eye(12)
-    found = Direct().solve(kernel, y, ridge=0.3).scores.log_evidence
+    found = DirectSolver().solve(kernel, y, ridge=0.3).scores.log_evidence
     assert_allclose(found, sum(multivariate_normal.logpdf(column, cov=A) for column in y.T), rtol=1e-11)
 
 
 def test_leave_one_out_residuals_are_those_of_leaving_out():
     kernel = Counted(n=12)
     y, A = kernel.targets(), kernel.matrix + 0.3 * np.eye(12)
-    found = Direct(leave_one_out=True).solve(kernel, y, ridge=0.3)
+    found = DirectSolver(leave_one_out=True).solve(kernel, y, ridge=0.3)
     assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-11)  # (3) does not disturb (1)
     for i in range(12):
         rest = np.delete(np.arange(12), i)
@@ -48,16 +48,16 @@ def test_leave_one_out_residuals_are_those_of_leaving_out():
 
 def test_jitter_is_climbed_to_and_said():
     kernel = Counted(n=30, d=1, width=3.0)  # numerically of low rank
-    found = Direct().solve(kernel, np.ones(30))
+    found = DirectSolver().solve(kernel, np.ones(30))
     assert 0 < found.jitter < 1e-11 and "jitter" in found.verdict
     A = kernel.matrix + found.jitter * np.eye(30)
     assert_allclose(A @ found.coefficients.numpy(), 1.0, atol=1e-6)
-    assert_allclose(Direct(jitter=0.5).solve(kernel, np.ones(30)).coefficients,
+    assert_allclose(DirectSolver(jitter=0.5).solve(kernel, np.ones(30)).coefficients,
                     np.linalg.solve(kernel.matrix + 0.5 * np.eye(30), np.ones(30)), atol=1e-11)  # fmt: skip
 
 
 def test_one_point_and_flat_targets():
-    found = Direct(leave_one_out=True).solve(np.array([[2.0]]), np.array([3.0]))
+    found = DirectSolver(leave_one_out=True).solve(np.array([[2.0]]), np.array([3.0]))
     assert_allclose(found.coefficients, [1.5])
     assert_allclose(found.scores.leave_one_out, [3.0])  # without the point the function is zero
 
@@ -82,18 +82,18 @@ def test_one_point_and_flat_targets():
 )
 def test_bad_input_is_a_lesson(kernel, y, options, error, message):
     with pytest.raises(error, match=message):
-        Direct().solve(kernel, y, **options)
+        DirectSolver().solve(kernel, y, **options)
 
 
 def test_a_kernel_that_does_not_fit_is_refused_before_it_is_computed():
     kernel = Counted()
     with pytest.raises(BudgetError, match="40 points need 12.5 KiB"):
-        Direct(memory=10_000).solve(kernel, kernel.targets())
+        DirectSolver(memory=10_000).solve(kernel, kernel.targets())
     assert not kernel.asked
 
 
 def test_a_tile_of_the_wrong_points_is_refused():
-    found = Direct().solve(np.eye(3), np.ones(3))
+    found = DirectSolver().solve(np.eye(3), np.ones(3))
     with pytest.raises(InputError, match="the solution has 3 support points"):
         found.predict(np.ones((1, 2)))
 
@@ -104,10 +104,10 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
     a = torch.randn(30, 40, generator=g, dtype=torch.float64)
     K, y = (a @ a.T).to(dtype), torch.randn(30, 2, generator=g, dtype=torch.float64)
     K = (K + K.T) / 2
-    expected = Direct(leave_one_out=True).solve(K, y, ridge=0.1)
+    expected = DirectSolver(leave_one_out=True).solve(K, y, ridge=0.1)
     kept = K.clone()
     assert torch.equal(K, kept)
-    found = Direct(leave_one_out=True, overwrite=True).solve(K, y, ridge=0.1)
+    found = DirectSolver(leave_one_out=True, overwrite=True).solve(K, y, ridge=0.1)
     assert torch.equal(found.coefficients, expected.coefficients)
     assert torch.equal(found.scores.leave_one_out, expected.scores.leave_one_out)
     assert torch.equal(K, kept) == (dtype == torch.float32)  # only float64 can be the buffer
@@ -115,21 +115,21 @@ def test_a_matrix_that_may_be_overwritten_gives_the_same_numbers(dtype):
 
 def test_the_condition_is_that_of_the_matrix_with_its_jitter():
     K = torch.diag(torch.tensor([1.0, 3.0, 5.0], dtype=torch.float64))
-    found = Direct(jitter=4.0).solve(K, torch.ones(3, dtype=torch.float64), ridge=1.0)
+    found = DirectSolver(jitter=4.0).solve(K, torch.ones(3, dtype=torch.float64), ridge=1.0)
     assert found.condition == pytest.approx((5 + 5) / (1 + 5))  # exact for diagonal matrices
 
 
 @pytest.mark.parametrize("size", [5.0, 0.02])
 def test_the_jitter_is_a_power_of_ten_of_the_mean_diagonal(size):
-    found = Direct().solve(size * torch.ones(50, 50, dtype=torch.float64), torch.ones(50, dtype=torch.float64))
+    found = DirectSolver().solve(size * torch.ones(50, 50, dtype=torch.float64), torch.ones(50, dtype=torch.float64))
     power = np.log10(found.jitter / size)
     assert found.jitter > 0 and abs(power - round(power)) < 1e-9
 
 
 @pytest.mark.parametrize("y", [torch.ones(2, dtype=torch.complex64), np.ones(2) * 1j])
 def test_complex_targets_are_refused(y):
-    with pytest.raises(InputError, match=r"Direct\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
-        Direct().solve(torch.eye(2), y)
+    with pytest.raises(InputError, match=r"DirectSolver\(\).solve\(kernel, y\): y holds torch.complex.* Pass y.real"):
+        DirectSolver().solve(torch.eye(2), y)
 
 
 def test_the_largest_entry_and_asymmetry_are_found_in_any_tile(monkeypatch):
@@ -153,6 +153,6 @@ def test_asymmetry_up_to_half_of_the_digits_of_a_float32_is_accepted(share, refu
     K[0, 1] = 4 * share
     if refused:
         with pytest.raises(InputError, match="differ by up to"):
-            Direct().solve(K, np.ones(3))
+            DirectSolver().solve(K, np.ones(3))
     else:
-        Direct().solve(K, np.ones(3))
+        DirectSolver().solve(K, np.ones(3))

@@ -16,18 +16,21 @@ import gnomon
 from gnomon.core import InputError, MissingExtraError, NotFiniteError, WorkersLostError
 from gnomon.linalg.solve import (
     ConjugateGradient,
-    Direct,
-    Distributed,
+    DirectSolver,
+    DistributedSolver,
     IndexedKernel,
-    Nystrom,
-    PivotedCholesky,
+    NystromSolver,
+    PivotedCholeskyPreconditioner,
 )
 
 distributed = pytest.importorskip("dask.distributed")
 dask, psutil = pytest.importorskip("dask"), pytest.importorskip("psutil")
 
 RIDGE = 0.1
-METHODS = {"nystrom": Nystrom(20), "gradient": ConjugateGradient(tolerance=1e-12, preconditioner=PivotedCholesky(60))}
+METHODS = {
+    "nystrom": NystromSolver(20),
+    "gradient": ConjugateGradient(tolerance=1e-12, preconditioner=PivotedCholeskyPreconditioner(60)),
+}
 
 
 @dataclass
@@ -108,7 +111,7 @@ def killer(client, kernel, *, victims=1):
 def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client, tmp_path, name):
     kernel, y = problem(tmp_path)
     method = METHODS[name]
-    calm = Distributed(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
+    calm = DistributedSolver(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
     assert len(kernel.tiles) == 12  # every strip once, all of them on workers
     alone = method.solve(kernel, y, ridge=RIDGE)
     # a sum of n terms in another order differs by n eps of its size, and the system amplifies it by |A| / ridge < n / r
@@ -118,7 +121,7 @@ def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client,
     assert torch.equal(calm.support, alone.support) and "on 2 workers" in calm.verdict
     kernel.last = 12 + 5
     thread, dead = killer(client, kernel)
-    after = Distributed(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
+    after = DistributedSolver(client, method, rows=10).solve(kernel, y, ridge=RIDGE)
     thread.join()
     assert dead and torch.equal(after.coefficients, calm.coefficients)
     assert len(kernel.tiles) > 24  # something was lost, and computed again
@@ -128,10 +131,10 @@ def test_the_answer_is_that_of_one_machine_to_the_last_bit_after_a_death(client,
 def test_when_all_workers_die_the_data_is_sent_again(client, tmp_path):
     kernel, y = problem(tmp_path, last=3)
     thread, dead = killer(client, kernel, victims=2)
-    found = Distributed(client, METHODS["nystrom"], rows=10).solve(kernel, y, ridge=RIDGE)
+    found = DistributedSolver(client, METHODS["nystrom"], rows=10).solve(kernel, y, ridge=RIDGE)
     thread.join()
     assert len(dead) == 2
-    calm = Distributed(client, METHODS["nystrom"], rows=10).solve(kernel, y, ridge=RIDGE)
+    calm = DistributedSolver(client, METHODS["nystrom"], rows=10).solve(kernel, y, ridge=RIDGE)
     assert torch.equal(found.coefficients, calm.coefficients)
 
 
@@ -140,8 +143,8 @@ def test_an_address_does_and_the_kernel_of_a_limit_travels(client):
     x = torch.randn(40, 3, dtype=torch.float64)
     kernel = IndexedKernel(gnomon.limit(gnomon.models.mlp(3, width=8, depth=1)).ntk, x)
     method = ConjugateGradient(tolerance=1e-11)
-    found = Distributed(client.scheduler.address, method).solve(kernel, x[:, 0], ridge=RIDGE)
-    exact = Direct().solve(kernel, x[:, 0], ridge=RIDGE)
+    found = DistributedSolver(client.scheduler.address, method).solve(kernel, x[:, 0], ridge=RIDGE)
+    exact = DirectSolver().solve(kernel, x[:, 0], ridge=RIDGE)
     assert_allclose(found.coefficients, exact.coefficients, atol=1e-11 * float(x[:, 0].norm()) / RIDGE)
     assert client.status == "running"  # only what was opened is closed
 
@@ -151,32 +154,32 @@ def test_an_error_in_the_kernel_comes_home(client, tmp_path):
     bad = np.array(kernel.x)
     bad[77] = np.nan
     with pytest.raises(NotFiniteError, match="kernel of point 77"):
-        centers = Nystrom(2, centers=(0, 1))
-        Distributed(client, centers, rows=10).solve(Slow(bad, str(tmp_path), os.getpid()), y, ridge=RIDGE)
+        centers = NystromSolver(2, centers=(0, 1))
+        DistributedSolver(client, centers, rows=10).solve(Slow(bad, str(tmp_path), os.getpid()), y, ridge=RIDGE)
 
 
 @pytest.mark.full
 def test_processes_of_its_own_are_gone_afterwards_and_a_deadly_piece_is_an_error(tmp_path):
     before = children()
     kernel, y = problem(tmp_path)
-    found = Distributed(2, METHODS["nystrom"], rows=50).solve(kernel, y, ridge=RIDGE)
+    found = DistributedSolver(2, METHODS["nystrom"], rows=50).solve(kernel, y, ridge=RIDGE)
     assert_allclose(found.coefficients, METHODS["nystrom"].solve(kernel, y, ridge=RIDGE).coefficients, rtol=1e-6)
     kernel.deadly = True
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         pytest.raises(WorkersLostError, match="every worker died"),
     ):
-        Distributed(1, METHODS["nystrom"]).solve(kernel, y, ridge=RIDGE)
+        DistributedSolver(1, METHODS["nystrom"]).solve(kernel, y, ridge=RIDGE)
     assert children() <= before
 
 
 def test_bad_input_is_a_lesson(monkeypatch):
     with pytest.raises(InputError, match="rows must be a whole number of at least 1, but it is 0"):
-        Distributed(2, rows=0)
+        DistributedSolver(2, rows=0)
     with pytest.raises(InputError, match=r"the kernel is a matrix of shape \(3, 3\)"):
-        Distributed(2).solve(np.eye(3), np.ones(3))
+        DistributedSolver(2).solve(np.eye(3), np.ones(3))
     with pytest.raises(InputError, match="cluster must be .* but it is 0"):
-        Distributed(0).solve(lambda r, c: torch.ones(len(r), len(c)), np.ones(3))
+        DistributedSolver(0).solve(lambda r, c: torch.ones(len(r), len(c)), np.ones(3))
     monkeypatch.setitem(__import__("sys").modules, "dask", None)
     with pytest.raises(MissingExtraError, match=r"gnomon\[dask\]"):
-        Distributed(2).solve(lambda r, c: torch.ones(len(r), len(c)), np.ones(3))
+        DistributedSolver(2).solve(lambda r, c: torch.ones(len(r), len(c)), np.ones(3))

@@ -8,13 +8,13 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import InputError, NotConvergedError
-from gnomon.linalg.solve import ConjugateGradient, Landmarks, PivotedCholesky
+from gnomon.linalg.solve import ConjugateGradient, LandmarkPreconditioner, PivotedCholeskyPreconditioner
 from gnomon.linalg.solve.base import kernel_system
 from gnomon.linalg.solve.precondition import columns, inverse
 from tests.linalg.solve.points import Counted
 
 
-@pytest.mark.parametrize("preconditioner", [PivotedCholesky(10), Landmarks(10)])
+@pytest.mark.parametrize("preconditioner", [PivotedCholeskyPreconditioner(10), LandmarkPreconditioner(10)])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
 def test_the_true_residual_is_the_stated_one(preconditioner, tolerance):
     kernel = Counted(n=80)
@@ -29,7 +29,7 @@ def test_the_true_residual_is_the_stated_one(preconditioner, tolerance):
     assert np.linalg.norm(c - exact, axis=0).max() <= 1.01 * tolerance * np.linalg.norm(y, axis=0).max() / 0.05
 
 
-@pytest.mark.parametrize("preconditioner", [PivotedCholesky(10), Landmarks(20)])
+@pytest.mark.parametrize("preconditioner", [PivotedCholeskyPreconditioner(10), LandmarkPreconditioner(20)])
 def test_a_kernel_of_low_rank_with_its_ridge_is_its_own_preconditioner(preconditioner):
     """P = F F^T + ridge is then A itself, and one step arrives."""
     F = torch.randn(40, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -40,7 +40,9 @@ def test_a_kernel_of_low_rank_with_its_ridge_is_its_own_preconditioner(precondit
 def test_iterations_fall_with_the_rank_of_the_preconditioner():
     kernel = Counted(n=150, d=2)
     counts = [
-        ConjugateGradient(preconditioner=PivotedCholesky(rank)).solve(kernel, kernel.targets(), ridge=1e-3).iterations
+        ConjugateGradient(preconditioner=PivotedCholeskyPreconditioner(rank))
+        .solve(kernel, kernel.targets(), ridge=1e-3)
+        .iterations
         for rank in (1, 20, 60)
     ]
     assert counts[0] > 2 * counts[1] > 4 * counts[2] > 0
@@ -48,7 +50,7 @@ def test_iterations_fall_with_the_rank_of_the_preconditioner():
 
 def test_the_pivoted_factor_is_nearly_as_good_as_the_best_of_its_rank():
     kernel = Counted(n=60, d=2)
-    F = PivotedCholesky(15).factor(kernel_system(kernel, kernel.targets(), 0.0), None).numpy()
+    F = PivotedCholeskyPreconditioner(15).factor(kernel_system(kernel, kernel.targets(), 0.0), None).numpy()
     left = np.linalg.eigvalsh(kernel.matrix)[:-15].sum()  # the least trace that rank 15 can leave
     rest = kernel.matrix - F @ F.T
     assert np.linalg.eigvalsh(rest)[0] > -1e-12
@@ -57,7 +59,7 @@ def test_the_pivoted_factor_is_nearly_as_good_as_the_best_of_its_rank():
 
 def test_a_full_factor_of_a_deficient_kernel_ends_by_itself():
     x = np.random.default_rng(0).normal(size=(20, 3))
-    F = PivotedCholesky(20).factor(kernel_system(x @ x.T, np.ones(20), 0.0), None).numpy()
+    F = PivotedCholeskyPreconditioner(20).factor(kernel_system(x @ x.T, np.ones(20), 0.0), None).numpy()
     assert F.shape == (20, 3)
     assert_allclose(F @ F.T, x @ x.T, atol=1e-13)
 
@@ -84,7 +86,7 @@ def test_not_arriving_is_an_error_that_carries_what_was_reached():
     kernel = Counted(n=80)
     y = kernel.targets()
     with pytest.raises(NotConvergedError, match=r"after 2 iterations, more than 1e-08 .*Raise the ridge") as caught:
-        ConjugateGradient(limit=2, preconditioner=PivotedCholesky(1)).solve(kernel, y, ridge=1e-3)
+        ConjugateGradient(limit=2, preconditioner=PivotedCholeskyPreconditioner(1)).solve(kernel, y, ridge=1e-3)
     reached = pickle.loads(pickle.dumps(caught.value)).reached
     left = y - (kernel.matrix + 1e-3 * np.eye(80)) @ reached.coefficients.numpy()
     true = (np.linalg.norm(left, axis=0) / np.linalg.norm(y, axis=0)).max()
@@ -103,9 +105,9 @@ def test_a_tolerance_below_rounding_is_refused_and_not_claimed():
 
 def test_not_positive_definite_is_refused():
     with pytest.raises(InputError, match="a positive"):
-        ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(np.diag([1.0, 0.0, -1.0]), np.ones(3))
+        ConjugateGradient(preconditioner=PivotedCholeskyPreconditioner(1)).solve(np.diag([1.0, 0.0, -1.0]), np.ones(3))
     with pytest.raises(InputError, match="p\\^T A p"):
-        ConjugateGradient(preconditioner=PivotedCholesky(1)).solve(
+        ConjugateGradient(preconditioner=PivotedCholeskyPreconditioner(1)).solve(
             np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, -1.0])
         )
 
@@ -118,6 +120,6 @@ def test_the_columns_of_a_factor_take_at_most_a_quarter_of_the_memory():
 
 def test_the_default_limit_is_a_thousand_iterations():
     K = torch.diag(torch.logspace(0, -13, 300, dtype=torch.float64))
-    solver = ConjugateGradient(tolerance=1e-14, preconditioner=PivotedCholesky(1))
+    solver = ConjugateGradient(tolerance=1e-14, preconditioner=PivotedCholeskyPreconditioner(1))
     with pytest.raises(NotConvergedError, match="after 1000 iterations"):
         solver.solve(K, torch.ones(300, dtype=torch.float64))

@@ -40,25 +40,25 @@ print(bytes_of("VmHWM") - before)
 @pytest.mark.parametrize(
     "solver, form, n, size",
     [
-        ("Direct(memory=memory)", "array", 2850, 63 * 2**20),  # the kernel itself takes 62 MiB
-        pytest.param("Direct(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
+        ("DirectSolver(memory=memory)", "array", 2850, 63 * 2**20),  # the kernel itself takes 62 MiB
+        pytest.param("DirectSolver(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
         pytest.param("ConjugateGradient(memory=memory)", "function", 2850, 63 * 2**20, marks=pytest.mark.full),
         pytest.param(
-            "ConjugateGradient(preconditioner=Landmarks(), memory=memory)",
+            "ConjugateGradient(preconditioner=LandmarkPreconditioner(), memory=memory)",
             "function",
             3000,
             2**23,
             marks=pytest.mark.full,
         ),
-        pytest.param("Tiles(path, memory=memory)", "function", 3000, 3 * 2**23, marks=pytest.mark.full),
+        pytest.param("KernelTiles(path, memory=memory)", "function", 3000, 3 * 2**23, marks=pytest.mark.full),
         pytest.param(
-            "Tiles(path, dtype=torch.float32, memory=memory)", "function", 4000, 5 * 2**23, marks=pytest.mark.full
+            "KernelTiles(path, dtype=torch.float32, memory=memory)", "function", 4000, 5 * 2**23, marks=pytest.mark.full
         ),
     ],
 )
 @pytest.mark.full
 def test_the_process_grows_by_the_memory_that_was_given(tmp_path, solver, form, n, size):
-    if "Tiles" in solver:
+    if "KernelTiles" in solver:
         pytest.importorskip("zarr")
     environment = {**os.environ, "PYTHONPATH": str(Path(gnomon.__file__).parents[1])}
     command = [sys.executable, "-c", PROGRAM, solver, form, str(n), str(size), str(tmp_path)]

@@ -6,14 +6,14 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import BudgetError, InputError
-from gnomon.linalg.solve import Nystrom
+from gnomon.linalg.solve import NystromSolver
 from tests.linalg.solve.points import Counted
 
 
 def test_the_function_minimizes_its_objective_on_the_centers():
     kernel = Counted(n=120)
     y, ridge = kernel.targets(), 0.2
-    found = Nystrom(15, seed=3).solve(kernel, y, ridge=ridge)
+    found = NystromSolver(15, seed=3).solve(kernel, y, ridge=ridge)
     Z = found.support.numpy()
     assert len(set(Z.tolist())) == 15
     K_nm, K_mm = kernel.matrix[:, Z], kernel.matrix[np.ix_(Z, Z)]
@@ -27,7 +27,7 @@ def test_the_function_minimizes_its_objective_on_the_centers():
 
 def test_with_all_points_as_centers_it_is_the_full_solve():
     kernel = Counted(n=30)
-    found = Nystrom(30).solve(kernel, kernel.targets(), ridge=0.1)
+    found = NystromSolver(30).solve(kernel, kernel.targets(), ridge=0.1)
     exact = np.linalg.solve(kernel.matrix + 0.1 * np.eye(30), kernel.targets())
     assert found.support.tolist() == list(range(30))
     assert_allclose(found.coefficients, exact, atol=1e-8)
@@ -36,12 +36,12 @@ def test_with_all_points_as_centers_it_is_the_full_solve():
 @pytest.mark.parametrize("memory", [30_000, 10_000_000])
 def test_tiles_fit_the_memory_and_do_not_change_the_answer(memory):
     kernel = Counted(n=2000)
-    found = Nystrom(20, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
+    found = NystromSolver(20, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
     assert max(8 * r * c for r, c in kernel.asked) <= memory
     assert max(c for _, c in kernel.asked) == 20 and sum(r for r, _ in kernel.asked) == 2000 + 20
     rows = (memory - 4 * 8 * 20**2) // (4 * 8 * 20)  # four matrices of 20 x 20, the rest is for four tiles
     assert len(kernel.asked) == 1 + -(-2000 // min(rows, 2000))
-    whole = Nystrom(20, memory=10**9).solve(kernel, kernel.targets(), ridge=0.1)
+    whole = NystromSolver(20, memory=10**9).solve(kernel, kernel.targets(), ridge=0.1)
     assert_allclose(found.coefficients, whole.coefficients, rtol=1e-7)
 
 
@@ -51,7 +51,7 @@ def nested(kernel, y, ridge, count):
     order = np.random.default_rng(1).permutation(len(K))
     for m in count:
         Z = order[:m]
-        found = Nystrom(m, centers=tuple(Z.tolist())).solve(kernel, y, ridge=ridge)
+        found = NystromSolver(m, centers=tuple(Z.tolist())).solve(kernel, y, ridge=ridge)
         unseen = K - K[:, Z] @ np.linalg.lstsq(K[np.ix_(Z, Z)], K[Z], rcond=None)[0]
         yield K[:, Z] @ found.coefficients.numpy(), found, unseen
 
@@ -91,7 +91,9 @@ def test_float32_tiles_answer_a_system_with_a_slightly_larger_ridge():
     """The error of rounding F^T F is a symmetric matrix E of norm at most about eps tr(F^T F), and |dw| <= |E| |w| / r."""
     kernel = Counted(n=2000)
     y, ridge = kernel.targets(), 0.5
-    wide, short = (Nystrom(30, dtype=dtype).solve(kernel, y, ridge=ridge) for dtype in (torch.float64, torch.float32))
+    wide, short = (
+        NystromSolver(30, dtype=dtype).solve(kernel, y, ridge=ridge) for dtype in (torch.float64, torch.float32)
+    )
     Z = wide.support.numpy()
     K_nm, K_mm = kernel.matrix[:, Z], kernel.matrix[np.ix_(Z, Z)]
     L = np.linalg.cholesky(K_mm)
@@ -103,7 +105,7 @@ def test_float32_tiles_answer_a_system_with_a_slightly_larger_ridge():
     scale = np.linalg.norm(w) + np.linalg.norm(y)
     assert 0 < np.linalg.norm(dw - w) <= E / ridge * scale
     with pytest.raises(InputError, match="dtype must be .* but it is torch.float16"):
-        Nystrom(2, dtype=torch.float16)
+        NystromSolver(2, dtype=torch.float16)
 
 
 @pytest.mark.parametrize("form", ["matrix", "function"])
@@ -112,25 +114,25 @@ def test_a_matrix_of_the_caller_is_left_as_found(dtype, form):
     K = torch.from_numpy(Counted(n=50).matrix).to(dtype)
     before = K.clone()
     view = K if form == "matrix" else lambda rows, columns: K[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    Nystrom(50, dtype=dtype).solve(view, np.ones(50), ridge=0.1)
+    NystromSolver(50, dtype=dtype).solve(view, np.ones(50), ridge=0.1)
     assert torch.equal(K, before)
 
 
 def test_centers_by_number():
     kernel = Counted(n=10)
-    assert Nystrom(2, centers=(7, 1)).solve(kernel, np.ones(10), ridge=1.0).support.tolist() == [7, 1]
+    assert NystromSolver(2, centers=(7, 1)).solve(kernel, np.ones(10), ridge=1.0).support.tolist() == [7, 1]
     with pytest.raises(InputError, match="centers must be different row numbers from 0 to 9"):
-        Nystrom(2, centers=(7, 7)).solve(kernel, np.ones(10))
+        NystromSolver(2, centers=(7, 7)).solve(kernel, np.ones(10))
     with pytest.raises(InputError, match="m must be a whole number of at least 1, but it is 0"):
-        Nystrom(0)
+        NystromSolver(0)
 
 
 def test_repeated_points_need_jitter_and_say_so():
-    found = Nystrom(4).solve(torch.ones(4, 4), torch.ones(4), ridge=1.0)
+    found = NystromSolver(4).solve(torch.ones(4, 4), torch.ones(4), ridge=1.0)
     assert found.jitter > 0
     assert_allclose(found.predict(np.ones((1, 4))), [4 / 5], rtol=1e-9)  # n / (n + ridge)
 
 
 def test_too_many_centers_for_the_memory_are_refused():
     with pytest.raises(BudgetError, match="Use fewer centers"):
-        Nystrom(20, memory=5000).solve(Counted(), Counted().targets())
+        NystromSolver(20, memory=5000).solve(Counted(), Counted().targets())

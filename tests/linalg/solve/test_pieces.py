@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from gnomon.core import WorkersLostError
-from gnomon.linalg.solve import ConjugateGradient, Distributed, Nystrom
+from gnomon.linalg.solve import ConjugateGradient, DistributedSolver, NystromSolver
 from gnomon.linalg.solve.base import kernel_system
 from gnomon.linalg.solve.cluster import MAX_SENDS_WITHOUT_RESULT, PIECES_PER_THREAD, Workers, row_ranges
 from gnomon.linalg.solve.distributed import Strips
@@ -54,7 +54,7 @@ class Client:
 def test_conjugate_gradients_on_pieces_solve_the_system_with_its_ridge(rows):
     kernel = Counted(n=30)
     y = kernel.targets(2)
-    solver = Distributed(None, ConjugateGradient(tolerance=1e-11), rows=rows)
+    solver = DistributedSolver(None, ConjugateGradient(tolerance=1e-11), rows=rows)
     system = kernel_system(kernel, y, 0.2)
     found = solver._gradient(Client(), system)
     assert_allclose(found.coefficients, np.linalg.solve(kernel.matrix + 0.2 * np.eye(30), y), atol=1e-8)
@@ -65,8 +65,8 @@ def test_conjugate_gradients_on_pieces_solve_the_system_with_its_ridge(rows):
 def test_nystrom_on_pieces_sums_all_ranges_of_rows():
     kernel = Counted(n=30)
     y = kernel.targets(2)
-    method = Nystrom(8, seed=1)
-    found = Distributed(None, method, rows=7)._nystrom(Client(), kernel_system(kernel, y, 0.2))
+    method = NystromSolver(8, seed=1)
+    found = DistributedSolver(None, method, rows=7)._nystrom(Client(), kernel_system(kernel, y, 0.2))
     here = method.solve(kernel, y, ridge=0.2)
     assert_allclose(found.coefficients, here.coefficients, rtol=1e-9)
 

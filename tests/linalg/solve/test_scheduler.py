@@ -16,7 +16,13 @@ import torch
 
 import gnomon
 from gnomon.core import WorkersLostError
-from gnomon.linalg.solve import ConjugateGradient, Distributed, Nystrom, PivotedCholesky, cluster
+from gnomon.linalg.solve import (
+    ConjugateGradient,
+    DistributedSolver,
+    NystromSolver,
+    PivotedCholeskyPreconditioner,
+    cluster,
+)
 
 distributed = pytest.importorskip("dask.distributed")
 
@@ -62,10 +68,10 @@ def started(module, *words):
         process.wait()
 
 
-GRADIENT = ConjugateGradient(preconditioner=PivotedCholesky(5))
+GRADIENT = ConjugateGradient(preconditioner=PivotedCholeskyPreconditioner(5))
 
 
-@pytest.mark.parametrize("method", [Nystrom(20), pytest.param(GRADIENT, marks=pytest.mark.full)])
+@pytest.mark.parametrize("method", [NystromSolver(20), pytest.param(GRADIENT, marks=pytest.mark.full)])
 def test_a_killed_scheduler_is_told_with_what_was_lost_and_how_to_go_on(tmp_path, monkeypatch, method):
     monkeypatch.setattr(cluster, "RECONNECT_SECONDS", 0.5)
     contact, notes = tmp_path / "contact.json", tmp_path / "notes"
@@ -87,7 +93,7 @@ def test_a_killed_scheduler_is_told_with_what_was_lost_and_how_to_go_on(tmp_path
             killer = threading.Thread(target=kill, daemon=True)
             killer.start()
             with pytest.raises(WorkersLostError, match="the scheduler is gone") as caught:
-                Distributed(client, method, rows=10).solve(kernel, x[:, 0], ridge=0.1)
+                DistributedSolver(client, method, rows=10).solve(kernel, x[:, 0], ridge=0.1)
             killer.join()
     assert "nothing is saved on disk" in str(caught.value) and "starts over" in str(caught.value)
     assert scheduler.returncode == -signal.SIGKILL
@@ -100,4 +106,4 @@ def test_no_scheduler_at_an_address_is_told():
         dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
         pytest.raises(WorkersLostError, match="no scheduler answers at tcp://127.0.0.1:9"),
     ):
-        Distributed("tcp://127.0.0.1:9", Nystrom(2)).solve(lambda r, c: torch.eye(3)[r][:, c], np.ones(3))
+        DistributedSolver("tcp://127.0.0.1:9", NystromSolver(2)).solve(lambda r, c: torch.eye(3)[r][:, c], np.ones(3))

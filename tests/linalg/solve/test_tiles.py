@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import gnomon
 from gnomon.core import BudgetError, InputError, MissingExtraError, NotConvergedError, NotFiniteError
-from gnomon.linalg.solve import ConjugateGradient, Landmarks, Tiles
+from gnomon.linalg.solve import ConjugateGradient, KernelTiles, LandmarkPreconditioner
 from tests.linalg.solve.points import Counted
 
 zarr = pytest.importorskip("zarr")
@@ -27,7 +27,7 @@ def kernel(rows, columns):
         print("tile", flush=True)
         sys.stdin.readline()  # a tile is finished when it is allowed to be; at the end of the input, at once
     return torch.exp(-(x[rows, None] - x[columns]).square())
-found = Tiles(sys.argv[1], side=4).solve(kernel, x.sin(), ridge=0.1)
+found = KernelTiles(sys.argv[1], side=4).solve(kernel, x.sin(), ridge=0.1)
 print(found.coefficients.tolist())
 """
 
@@ -41,7 +41,7 @@ def off_diagonal(kernel, side):
 def test_the_coefficients_are_those_of_a_dense_solve(tmp_path, form, side):
     kernel = Counted(n=64)
     y, A = kernel.targets(), kernel.matrix + 0.1 * np.eye(64)
-    solver = Tiles(tmp_path / "k", ConjugateGradient(tolerance=1e-12), side=side)
+    solver = KernelTiles(tmp_path / "k", ConjugateGradient(tolerance=1e-12), side=side)
     found = solver.solve(kernel.matrix if form == "matrix" else kernel, y, ridge=0.1)
     # |c - exact| <= |residual| / smallest eigenvalue of A
     assert_allclose(found.coefficients, np.linalg.solve(A, y), atol=1e-12 * np.linalg.norm(y) / 0.1)
@@ -50,13 +50,13 @@ def test_the_coefficients_are_those_of_a_dense_solve(tmp_path, form, side):
 
 def test_the_kernel_is_computed_once_and_only_below_the_diagonal(tmp_path):
     kernel = Counted(n=64)
-    method = ConjugateGradient(preconditioner=Landmarks(5))
-    first = Tiles(tmp_path / "k", method, side=16).solve(kernel, kernel.targets(), ridge=0.1)
+    method = ConjugateGradient(preconditioner=LandmarkPreconditioner(5))
+    first = KernelTiles(tmp_path / "k", method, side=16).solve(kernel, kernel.targets(), ridge=0.1)
     assert len(off_diagonal(kernel, 16)) == 10  # 4 tiles on the diagonal and 6 below it
     kernel.asked.clear()
-    again = Tiles(tmp_path / "k", method).solve(kernel, kernel.targets(), ridge=0.1)
+    again = KernelTiles(tmp_path / "k", method).solve(kernel, kernel.targets(), ridge=0.1)
     assert not off_diagonal(kernel, 16) and torch.equal(first.coefficients, again.coefficients)
-    other = Tiles(tmp_path / "k", method).solve(
+    other = KernelTiles(tmp_path / "k", method).solve(
         kernel, np.ones(64), ridge=2.0
     )  # other targets, other ridge, same store
     assert not off_diagonal(kernel, 16)
@@ -67,7 +67,7 @@ def test_the_kernel_is_computed_once_and_only_below_the_diagonal(tmp_path):
 def test_float32_on_disk_is_the_rounded_kernel(tmp_path):
     kernel = Counted(n=40)
     method, y = ConjugateGradient(tolerance=1e-12), kernel.targets()
-    found = Tiles(tmp_path / "k", method, side=16, dtype=torch.float32).solve(kernel, y, ridge=0.1)
+    found = KernelTiles(tmp_path / "k", method, side=16, dtype=torch.float32).solve(kernel, y, ridge=0.1)
     rounded = kernel.matrix.astype(np.float32).astype(float) + 0.1 * np.eye(40)
     assert_allclose(found.coefficients, np.linalg.solve(rounded, y), atol=1e-12 * np.linalg.norm(y) / 0.1)
     assert zarr.open_group(tmp_path / "k", mode="r")["kernel"].dtype == np.float32
@@ -101,38 +101,38 @@ def test_a_killed_run_is_continued(tmp_path):
 @pytest.mark.parametrize("change", ["one point", "kernel", "number", "dtype"])
 def test_a_store_of_another_kernel_is_refused(tmp_path, change):
     kernel = Counted(n=40)
-    Tiles(tmp_path / "k", side=16).solve(kernel, kernel.targets(), ridge=0.1)
+    KernelTiles(tmp_path / "k", side=16).solve(kernel, kernel.targets(), ridge=0.1)
     other = Counted(n=41 if change == "number" else 40, width=1.001 if change == "kernel" else 1.0)
     if change == "one point":
         other.x[17, 1] += 1e-6  # none of the probes is this point
     dtype = torch.float32 if change == "dtype" else torch.float64
     with pytest.raises(InputError, match="the store of the same computation"):
-        Tiles(tmp_path / "k", dtype=dtype).solve(other, other.targets(), ridge=0.1)
-    again = Tiles(tmp_path / "k").solve(kernel, kernel.targets(), ridge=0.1)  # the right one is still welcome
+        KernelTiles(tmp_path / "k", dtype=dtype).solve(other, other.targets(), ridge=0.1)
+    again = KernelTiles(tmp_path / "k").solve(kernel, kernel.targets(), ridge=0.1)  # the right one is still welcome
     assert again.residual <= 1e-8
 
 
 def test_memory_bounds_the_tiles(tmp_path):
     kernel = Counted(n=40)
     memory = 5 * 8 * 10**2 + 10 * 8 * 40 * 2  # five tiles of side 10 and ten tables like y
-    Tiles(tmp_path / "k", memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
+    KernelTiles(tmp_path / "k", memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
     assert int(zarr.open_group(tmp_path / "k", mode="r").attrs["tile"]) == 10
     with pytest.raises(BudgetError, match="Pass side=10 or less"):
-        Tiles(tmp_path / "other", side=11, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
+        KernelTiles(tmp_path / "other", side=11, memory=memory).solve(kernel, kernel.targets(), ridge=0.1)
 
 
 def test_bad_input_is_a_lesson(tmp_path, monkeypatch):
     kernel = Counted(n=40)
     with pytest.raises(InputError, match="side must be a whole number of at least 1, but it is 0"):
-        Tiles(tmp_path / "k", side=0)
+        KernelTiles(tmp_path / "k", side=0)
     with pytest.raises(InputError, match="dtype must be .* but it is torch.int64"):
-        Tiles(tmp_path / "k", dtype=torch.int64)
+        KernelTiles(tmp_path / "k", dtype=torch.int64)
     with pytest.raises(NotFiniteError, match="kernel of point 0"):
-        Tiles(tmp_path / "k").solve(lambda r, c: torch.full((len(r), len(c)), np.nan), np.ones(4))
+        KernelTiles(tmp_path / "k").solve(lambda r, c: torch.full((len(r), len(c)), np.nan), np.ones(4))
     with pytest.raises(NotConvergedError, match="after 1 iterations"):
-        Tiles(tmp_path / "k", ConjugateGradient(limit=1)).solve(kernel, kernel.targets(), ridge=1e-9)
+        KernelTiles(tmp_path / "k", ConjugateGradient(limit=1)).solve(kernel, kernel.targets(), ridge=1e-9)
     with pytest.raises(InputError, match="not a kernel store"):
-        Tiles(tmp_path).solve(kernel, kernel.targets())
+        KernelTiles(tmp_path).solve(kernel, kernel.targets())
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(MissingExtraError, match=r"gnomon\[zarr\]"):
-        Tiles(tmp_path / "k").solve(kernel, kernel.targets())
+        KernelTiles(tmp_path / "k").solve(kernel, kernel.targets())

@@ -7,7 +7,7 @@ True
 import torch
 
 from gnomon.atlas.check.trial import TrainingTrial
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab import Judgment, Verdict
 from gnomon.tangent import alignment, laziness, linearize, ntk
@@ -77,7 +77,7 @@ def check_linearization(trial: TrainingTrial) -> Judgment:
     with torch.no_grad():
         for p, trained in zip(tangent.module.parameters(), trial.after.parameters(), strict=True):
             p.copy_(trained)
-    start, end, line = (outputs(model, x).double() for model in (trial.before, trial.after, tangent))
+    start, end, line = (outputs_in_eval_mode(model, x).double() for model in (trial.before, trial.after, tangent))
     error = float((line - end).norm() / (end - start).norm().clamp_min(1e-300))
     reason = (
         f"The outputs of the linearized network differ from the trained network by {error:.1%} of the change in "
@@ -105,7 +105,7 @@ def check_order_of_learned_eigenvectors(trial: TrainingTrial) -> Judgment:
     lead = int((values.cumsum(0) < 0.9 * values.sum()).sum()) + 1
     residuals = []
     for model in (trial.before, trial.after):
-        f = outputs(model, few.x).double()
+        f = outputs_in_eval_mode(model, few.x).double()
         f = f.softmax(1) if trial.task.classes > 1 and f.shape[1] > 1 else f
         residuals.append((vectors.T @ (y - f)).square().sum(1))
     left = [float((residuals[1][part].sum() / residuals[0][part].sum()).sqrt()) for part in

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.atlas.check.trial import TrainingTrial
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.core.modules.copies import copy_module
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import set_mode
 from gnomon.core.results import Value
 from gnomon.lab import Judgment, Verdict
@@ -55,7 +55,7 @@ def check_signal_propagation(trial: TrainingTrial) -> Judgment:
     'HOLDS'
     """
     few = trial.few
-    found = signal(trial.before, (few.x, trial.task.loss_targets(few.y)), loss=trial.task.loss)
+    found = signal_propagation(trial.before, (few.x, trial.task.loss_targets(few.y)), loss=trial.task.loss)
     # The output layer is left out, because the task fixes its width.
     weighted = [layer for layer in found.layers if layer.weighted][:-1]
     rates = [_factor([getattr(layer, kind) for layer in weighted]) for kind in ("activation", "gradient")]
@@ -119,7 +119,7 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
     'HOLDS'
     """
     x = trial.few.x
-    base, worst, pairs = outputs(trial.before, x).double(), 0.0, 0
+    base, worst, pairs = outputs_in_eval_mode(trial.before, x).double(), 0.0, 0
     for first, second in _stacked_layers(trial.before):
         model = copy_module(trial.before)
         modules = dict(model.named_modules())
@@ -130,7 +130,7 @@ def check_permutation_symmetry(trial: TrainingTrial) -> Judgment:
             if one.bias is not None:
                 one.bias.copy_(one.bias[order])
             two.weight.copy_(two.weight[:, order])
-        change = (outputs(model, x).double() - base).norm() / base.norm().clamp_min(1e-300)
+        change = (outputs_in_eval_mode(model, x).double() - base).norm() / base.norm().clamp_min(1e-300)
         worst, pairs = max(worst, float(change)), pairs + 1
     if not pairs:
         words = (
@@ -174,7 +174,7 @@ def check_lipschitz_bound(trial: TrainingTrial) -> Judgment:
             if isinstance(layer, nn.Linear | nn.Conv1d | nn.Conv2d):
                 bound *= operator_norm(layer, state.shape[1:])
             state = layer(state)
-    f, flat = outputs(model, x).double(), x.flatten(1).double()
+    f, flat = outputs_in_eval_mode(model, x).double(), x.flatten(1).double()
     gaps, distances = torch.pdist(f), torch.pdist(flat)
     ratio = float((gaps / distances.clamp_min(1e-12)).max())
     reason = (

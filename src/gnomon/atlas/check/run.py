@@ -17,7 +17,7 @@ from typing import Any
 from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import kernel, layers
 from gnomon.atlas.check.trial import MAX_SECONDS, TrainingTrial, train_trial
-from gnomon.core.errors import GnomonError, InputError, names_call
+from gnomon.core.errors import GnomonError, InputError, add_call_to_errors
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.core.results.svg import plots_svg
@@ -63,7 +63,7 @@ class NetworkCheck(Result):
         return (Plot("Statements", (Bars("statements", ORDER, counts),), Axis("statements")),)
 
 
-@names_call
+@add_call_to_errors
 def check_network(
     network: Any,
     data: Any,

@@ -15,16 +15,16 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.machine.clock import Clock
 from gnomon.core.metrics import class_margins
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results.record import Record
 from gnomon.examination.subject import build_subject
 from gnomon.examination.task import Examples, Task
 from gnomon.landscape import sharpness
-from gnomon.training import SGD, Run, train
+from gnomon.training import SGD, TrainingRun, train
 
 __all__ = ["MAX_KERNEL_EXAMPLES", "TrainingTrial", "train_trial"]
 
@@ -59,7 +59,7 @@ class TrainingTrial(Record):
     """
 
     before: nn.Module
-    run: Run
+    run: TrainingRun
     examples: Examples
     task: Task
     lr: float
@@ -76,13 +76,13 @@ class TrainingTrial(Record):
         """Returns the small subset of examples on which tangent kernels are computed."""
         return self.examples.some(MAX_KERNEL_EXAMPLES)
 
-    @names_call("check_network(network, data)")
+    @add_call_to_errors("check_network(network, data)")
     def table(self, y: Tensor) -> Tensor:
         """Returns the targets as a matrix of numbers, one row per example."""
         return self.task.table(y)
 
 
-@names_call
+@add_call_to_errors
 def train_trial(
     network: Any,
     data: Any,
@@ -119,7 +119,7 @@ def train_trial(
     y = task.loss_targets(examples.y)
     curvature = sharpness(whole.module, (examples.x, y), loss=task.loss, seed=seed).value
     if lr is not None and not (isfinite(lr) and lr > 0):
-        raise out_of_range("lr", "a positive number", lr)
+        raise out_of_range_error("lr", "a positive number", lr)
     rate = lr if lr is not None else 1 / max(curvature, 1e-3)  # (1)
     watch = {"margin": lambda _, model, __: _margin(model, examples.x, examples.y)} if task.classes > 1 else {}
     watch["norm"] = lambda _, model, __: _norm(model)
@@ -142,9 +142,9 @@ def _affordable(module: nn.Module, examples: Examples, seconds: float, clock: Cl
     this.
     """
     few = examples.some(TIMED_EXAMPLES)
-    outputs(module, few.x)
+    outputs_in_eval_mode(module, few.x)
     start = clock()
-    outputs(module, few.x)
+    outputs_in_eval_mode(module, few.x)
     each = (clock() - start) / len(few)
     return examples if each <= 0 else examples.some(max(MIN_EXAMPLES, int(seconds / 2 / CURVATURE_PASSES / each)))
 
@@ -155,4 +155,4 @@ def _norm(model: nn.Module) -> float:
 
 def _margin(model: nn.Module, x: Inputs, y: Tensor) -> float:
     """Returns the smallest margin over examples: output of the correct class minus the largest other output."""
-    return float(class_margins(outputs(model, x).double(), y).min())
+    return float(class_margins(outputs_in_eval_mode(model, x).double(), y).min())

@@ -6,8 +6,8 @@ values with intervals from ``a`` to ``b``, ``p`` predicted values at ``q`` (at t
 ``c`` values of the control at ``d``.
 
 >>> from gnomon.atlas.catalog import catalog
->>> from gnomon.lab import run
->>> chart = chart_of_outcome(run(catalog()["perceptron-novikoff"].claim), 5)
+>>> from gnomon.lab import run_claim
+>>> chart = chart_of_outcome(run_claim(catalog()["perceptron-novikoff"].claim), 5)
 >>> chart["x"], chart["o"][0], chart["p"][0]
 ([0, 2, 5, 8, 10], 16, 16)
 """
@@ -29,8 +29,8 @@ def chart_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
     """Returns the chart of a claim's run as a dict for JSON, with at most ``points`` points in each curve.
 
     >>> from gnomon.atlas.catalog import catalog
-    >>> from gnomon.lab import run
-    >>> sorted(chart_of_outcome(run(catalog()["double-descent-model-wise"].claim, {"repetitions": 20}), 40))
+    >>> from gnomon.lab import run_claim
+    >>> sorted(chart_of_outcome(run_claim(catalog()["double-descent-model-wise"].claim, {"repetitions": 20}), 40))
     ['a', 'b', 'c', 'o', 'p', 'x']
     """
     plot, broken = outcome.judgment.plot, outcome.control.plot

@@ -16,10 +16,10 @@ from typing import Any
 
 from gnomon.atlas.grids.chart import chart_of_outcome
 from gnomon.atlas.grids.choose import parameters_by_interest, slider_values, values_that_violate_premise
-from gnomon.atlas.grids.limit import cpu_limit
+from gnomon.atlas.grids.limit import limit_cpu_time
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results.plain import to_json_value
-from gnomon.lab import Claim, ClaimOutcome, run
+from gnomon.lab import Claim, ClaimOutcome, run_claim
 
 __all__ = ["compute_record", "point_of_outcome", "settings_of_record"]
 
@@ -85,7 +85,7 @@ def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
     numbers of the premises that are broken (absent if none is).
 
     >>> from gnomon.atlas.catalog import catalog
-    >>> point_of_outcome(run(catalog()["perceptron-novikoff"].claim, {"gap": 0.0}), 5)["k"]
+    >>> point_of_outcome(run_claim(catalog()["perceptron-novikoff"].claim, {"gap": 0.0}), 5)["k"]
     [0]
     """
     broken = [i for i, premise in enumerate(outcome.premises) if premise.holds is False]
@@ -100,12 +100,12 @@ def point_of_outcome(outcome: ClaimOutcome, points: int) -> dict[str, Any]:
 
 def _run(claim: Claim, settings: Mapping[str, Any], clock: Clock) -> ClaimOutcome | None:
     """Runs a claim with some parameters; returns None if the run raises an error or takes far too long."""
-    limit = cpu_limit(2 * MAX_SECONDS_PER_POINT) if settings else nullcontext()
+    limit = limit_cpu_time(2 * MAX_SECONDS_PER_POINT) if settings else nullcontext()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with limit:
-                return run(claim, settings, clock=clock)
+                return run_claim(claim, settings, clock=clock)
         except Exception:  # A claim may raise any error if a parameter is far from its default.
             return None
 

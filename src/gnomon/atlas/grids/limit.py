@@ -1,6 +1,6 @@
 """Stops a computation after a limit of CPU time, because a claim may run forever at some parameter values.
 
->>> with cpu_limit(1.0):
+>>> with limit_cpu_time(1.0):
 ...     sum(range(10))
 45
 """
@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-__all__ = ["cpu_limit"]
+__all__ = ["limit_cpu_time"]
 
 
 @contextmanager
-def cpu_limit(seconds: float) -> Iterator[None]:
+def limit_cpu_time(seconds: float) -> Iterator[None]:
     """Context manager that raises TimeoutError after a limit of CPU time; works only in the main thread and not on
     Windows.
 
-    >>> with cpu_limit(0.01):
+    >>> with limit_cpu_time(0.01):
     ...     while True: pass
     Traceback (most recent call last):
     TimeoutError: the computation needs more than 0.01 seconds of CPU time

@@ -20,9 +20,9 @@ from gnomon.atlas.pages import overview
 from gnomon.atlas.pages.claim import ClaimLinks, claim_html
 from gnomon.atlas.pages.layout import page_html
 from gnomon.atlas.pages.result import ClaimResult, result_of_run, stored_result
-from gnomon.atlas.pages.style import script
+from gnomon.atlas.pages.style import script_text
 from gnomon.atlas.reading import chapter_of_kind, chapters, claims_of_chapter, reading_paths
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.machine.files import write_file
 from gnomon.lab.claim import Scale
 
@@ -34,7 +34,7 @@ OUTCOMES = "outcomes.jsonl"
 """File of the folder with the results of runs that are not stored in the package."""
 
 
-@names_call
+@add_call_to_errors
 def build_site(
     folder: Path,
     ids: Sequence[str] = (),
@@ -71,7 +71,7 @@ def build_site(
         name = entry.claim.id
         report(f"page of {name}", number, len(entries))
         body = claim_html(entry, results[name], neighbors[name])
-        _write(folder / f"{name}.html", page_html(entry.claim.question, body, home=home, script=script("atlas")))
+        _write(folder / f"{name}.html", page_html(entry.claim.question, body, home=home, script=script_text("atlas")))
     for chapter in chapters():
         _write(
             folder / f"chapter-{chapter.slug}.html", page_html(chapter.title, overview.chapter_html(chapter), home=home)
@@ -86,7 +86,8 @@ def build_site(
     _write(folder / "coverage.html", page_html("What covers each statement", overview.coverage_html(), home=home))
     index = overview.index_html([entry.claim.id for entry in entries])
     return _write(
-        folder / "index.html", page_html("Atlas of deep learning theory", index, home=home, script=script("search"))
+        folder / "index.html",
+        page_html("Atlas of deep learning theory", index, home=home, script=script_text("search")),
     )
 
 

@@ -14,7 +14,7 @@ from gnomon.atlas.catalog import catalog
 from gnomon.atlas.check import NetworkCheck
 from gnomon.atlas.pages.formulas import formula_html
 from gnomon.atlas.pages.layout import page_html
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.machine.files import write_file
 from gnomon.core.results import format_number
 
@@ -37,7 +37,7 @@ def network_check_html(result: NetworkCheck) -> str:
     return "".join([*parts, *(_section(name, row) for name, row in result.rows.items())])
 
 
-@names_call
+@add_call_to_errors
 def write_network_check(result: NetworkCheck, path: Path) -> Path:
     """Writes the page with statements checked on a network to a file that works offline, and returns the file's path.
 

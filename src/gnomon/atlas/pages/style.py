@@ -1,6 +1,6 @@
 """Returns the style sheet and the scripts of the atlas; each web page includes them, so that a page is a single file.
 
->>> "--first" in style_sheet() and "slider" in script("atlas")
+>>> "--first" in style_sheet() and "slider" in script_text("atlas")
 True
 """
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from gnomon.report.style import PALETTE
 
-__all__ = ["script", "style_sheet"]
+__all__ = ["script_text", "style_sheet"]
 
 
 @cache
@@ -25,12 +25,12 @@ def style_sheet() -> str:
 
 
 @cache
-def script(name: str) -> str:
+def script_text(name: str) -> str:
     """Returns a JavaScript file of the atlas: "atlas" for pages of claims, "search" for the index page.
 
     Cost: a small file is read once.
 
-    >>> len(script("atlas") + script("search")) < 20_000
+    >>> len(script_text("atlas") + script_text("search")) < 20_000
     True
     """
     return (files("gnomon.atlas.pages") / f"{name}.js").read_text(encoding="utf-8")

@@ -4,6 +4,6 @@ from gnomon.bayes.samplers.base import AbstractSampler
 from gnomon.bayes.samplers.hmc import HMC
 from gnomon.bayes.samplers.langevin import Langevin
 from gnomon.bayes.samplers.metropolis import Metropolis
-from gnomon.bayes.samplers.stochastic import StochasticGradient
+from gnomon.bayes.samplers.stochastic import StochasticGradientSampler
 
-__all__ = ["HMC", "AbstractSampler", "Langevin", "Metropolis", "StochasticGradient"]
+__all__ = ["HMC", "AbstractSampler", "Langevin", "Metropolis", "StochasticGradientSampler"]

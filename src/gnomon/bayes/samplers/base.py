@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.draws import PosteriorDraws
-from gnomon.core.errors import BudgetError, names_call
+from gnomon.core.errors import BudgetError, add_call_to_errors
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results.record import Record
 
@@ -48,7 +48,7 @@ class AbstractSampler(ABC):
     ) -> Iterator[SamplerStep]:
         """Yields the steps of all Markov chains, endlessly; the sampler adapts during the first ``warmup`` steps."""
 
-    @names_call("sample(log_density, start)")
+    @add_call_to_errors("sample_posterior(log_density, start)")
     def run(
         self,
         density: LogDensityWithGradient,

@@ -30,8 +30,8 @@ from torch import Tensor
 
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
-from gnomon.bayes.samplers.travel import PathStatistics
-from gnomon.core.errors import names_call
+from gnomon.bayes.samplers.travel import TrajectoryStatistics
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
 
@@ -54,9 +54,9 @@ class HMC(Record, AbstractSampler):
     ``length`` fixes the path length T in units of the scaled coordinates, by default it adapts; ``most`` bounds the
     leapfrog steps of one path.
 
-    >>> from gnomon.bayes import sample
+    >>> from gnomon.bayes import sample_posterior
     >>> scales = torch.tensor([1.0, 100.0]).double()
-    >>> draws = sample(lambda x: -(x / scales).square().sum() / 2, torch.zeros(2), draws=60, warmup=100)
+    >>> draws = sample_posterior(lambda x: -(x / scales).square().sum() / 2, torch.zeros(2), draws=60, warmup=100)
     >>> bool((draws.std / scales - 1).abs().max() < 0.5), draws.divergences
     (True, 0)
     """
@@ -65,7 +65,7 @@ class HMC(Record, AbstractSampler):
     length: float | None = None
     most: int = 256
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("accept", self.accept, above=0, below=1)
         check_integer("most", self.most)
@@ -134,7 +134,7 @@ class _HmcState:
         self.size = StepSize(self._first_step(), options.accept)
         self.log_length = log(options.length or max(self.size.now, 1.0))
         self._seen: deque[Tensor] = deque(maxlen=max(MIN_KEPT_DRAWS, MAX_KEPT_NUMBERS // start.numel()))
-        self._travel: PathStatistics | None = None
+        self._travel: TrajectoryStatistics | None = None
 
     def move(self, t: int, *, warm: bool) -> tuple[Tensor, Tensor]:
         """Runs one Hamiltonian trajectory of every chain; returns acceptance probabilities and energy errors."""
@@ -172,13 +172,13 @@ class _HmcState:
             self.variance = (points.var(0) * n + 1e-3 * 5) / (n + 5)
             if self.options.length is None:
                 scale = self.variance.sqrt()
-                self._travel = PathStatistics(points, scale, self._leading((points - points.mean(0)) / scale))
+                self._travel = TrajectoryStatistics(points, scale, self._leading((points - points.mean(0)) / scale))
             self._seen.clear()
             self.size.restart(self._first_step())
         if t + 1 == warmup:
             self.size.settle()
 
-    def _lengthen(self, travel: PathStatistics) -> None:
+    def _lengthen(self, travel: TrajectoryStatistics) -> None:
         """Sets the trajectory length to the most efficient measured one, or to twice the longest if that was
         the best.
         """

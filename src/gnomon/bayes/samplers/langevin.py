@@ -27,7 +27,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
@@ -41,8 +41,8 @@ class Langevin(Record, AbstractSampler):
     See equations (1) and (2) of the module docstring.
     ``adjusted`` (for the overdamped one) accepts or refuses each step, and adapts the step size during the warm-up.
 
-    >>> from gnomon.bayes import sample
-    >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(step=0.5), draws=300)
+    >>> from gnomon.bayes import sample_posterior
+    >>> draws = sample_posterior(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Langevin(step=0.5), draws=300)
     >>> bool((draws.std - 1).abs() < 0.3)
     True
     """
@@ -51,7 +51,7 @@ class Langevin(Record, AbstractSampler):
     friction: float | None = 1.0
     adjusted: bool = False
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("step", self.step, above=0)
         if self.friction is not None:

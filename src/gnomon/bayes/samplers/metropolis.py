@@ -20,7 +20,7 @@ from torch import Tensor
 
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, StepSize, normal_like
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
@@ -33,8 +33,9 @@ class Metropolis(Record, AbstractSampler):
 
     See equation (1) of the module docstring.
 
-    >>> from gnomon.bayes import sample
-    >>> draws = sample(lambda x: -x.square().sum() / 2, torch.zeros(1), method=Metropolis(), draws=200, warmup=200)
+    >>> from gnomon.bayes import sample_posterior
+    >>> density = lambda x: -x.square().sum() / 2
+    >>> draws = sample_posterior(density, torch.zeros(1), method=Metropolis(), draws=200, warmup=200)
     >>> 0.3 < draws.accepted < 0.6                                            # 0.44 is best in one dimension
     True
     """
@@ -42,7 +43,7 @@ class Metropolis(Record, AbstractSampler):
     scale: float = 1.0
     adapt: bool = True
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("scale", self.scale, above=0)
 

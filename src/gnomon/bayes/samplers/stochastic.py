@@ -23,24 +23,25 @@ from torch.func import grad, vmap
 from gnomon.bayes.density import LogDensityWithGradient
 from gnomon.bayes.posterior import ModulePosterior
 from gnomon.bayes.samplers.base import AbstractSampler, SamplerStep, normal_like
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.results.record import Record
 
-__all__ = ["StochasticGradient"]
+__all__ = ["StochasticGradientSampler"]
 
 
 @dataclass(frozen=True, slots=True)
-class StochasticGradient(Record, AbstractSampler):
+class StochasticGradientSampler(Record, AbstractSampler):
     """Markov chain sampler with minibatch gradients: SGHMC with a friction, SGLD with ``friction=None``.
 
     See equations (1) and (2) of the module docstring.
 
     >>> from torch import nn
-    >>> from gnomon.bayes import module_posterior, sample
+    >>> from gnomon.bayes import module_posterior, sample_posterior
     >>> x = torch.linspace(-1, 1, 64)[:, None].double()
     >>> posterior = module_posterior(nn.Linear(1, 1).double(), (x, x[:, 0]), prior_std=1.0, noise=1.0)
-    >>> draws = sample(posterior, posterior.start, method=StochasticGradient(1e-3, batch=16), draws=50, warmup=10)
+    >>> method = StochasticGradientSampler(1e-3, batch=16)
+    >>> draws = sample_posterior(posterior, posterior.start, method=method, draws=50, warmup=10)
     >>> draws.values.shape
     torch.Size([8, 50, 2])
     """
@@ -49,7 +50,7 @@ class StochasticGradient(Record, AbstractSampler):
     friction: float | None = None
     batch: int = 32
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("step", self.step, above=0)
         check_integer("batch", self.batch)
@@ -67,7 +68,7 @@ class StochasticGradient(Record, AbstractSampler):
         """Yields the steps of all Markov chains, endlessly, with gradients on minibatches."""
         posterior = density.function
         if not isinstance(posterior, ModulePosterior):
-            raise InputError("StochasticGradient needs data. Pass module_posterior(module, data)")
+            raise InputError("StochasticGradientSampler needs data. Pass module_posterior(module, data)")
         x, v, e = start.clone(), torch.zeros_like(start), self.step
         while True:
             index = torch.randperm(len(posterior), generator=generator)[: self.batch]
@@ -80,5 +81,5 @@ class StochasticGradient(Record, AbstractSampler):
                 v = (1 - e * c) * v + e * force + (2 * c * e) ** 0.5 * normal_like(x, generator)  # (1)
                 x = x + e * v
             if not bool(x.isfinite().all()):
-                raise InputError(f"StochasticGradient(step={e:g}): the chain diverged. Use a smaller step.")
+                raise InputError(f"StochasticGradientSampler(step={e:g}): the chain diverged. Use a smaller step.")
             yield SamplerStep(x, gradients=len(x))

@@ -22,7 +22,7 @@ Cost: the statistics, at most 64 numbers, of each state on the way.
 import torch
 from torch import Tensor
 
-__all__ = ["PathStatistics"]
+__all__ = ["TrajectoryStatistics"]
 
 MAX_FOLLOWED_COORDINATES = 31
 """Maximum number of coordinates followed, evenly spaced, in addition to the direction of largest variance."""
@@ -30,11 +30,11 @@ TIMES = torch.logspace(-2, 3, 100, dtype=torch.float64)
 """Durations in scaled coordinates, 12 % apart: a bin is narrow against the quarter of a period that matters."""
 
 
-class PathStatistics:
+class TrajectoryStatistics:
     """Records how far trajectories of each duration move the Markov chains during the warm-up.
 
     >>> normal = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
-    >>> travel = PathStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
+    >>> travel = TrajectoryStatistics(normal, torch.ones(1).double(), torch.ones(1).double())
     >>> speed = torch.randn(4000, 1, generator=torch.Generator().manual_seed(1)).double()
     >>> for t in TIMES[(0.1 < TIMES) & (TIMES < 4)]:                     # a harmonic well: x cos t + v sin t
     ...     travel.see(float(t), normal, normal * t.cos() + speed * t.sin(), torch.ones(4000).double())

@@ -13,10 +13,10 @@ Reference: [langford2003pac] for (2), [rivasplata2020pac] for (4).
 
 from dataclasses import dataclass, field
 
-from gnomon.bounds.bound import Bound
+from gnomon.bounds.bound import GeneralizationErrorBound
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.core.results import Axis, Bars, Plot, Reference, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 
 __all__ = ["ErrorCertificate"]
 
@@ -38,17 +38,17 @@ class ErrorCertificate(Result):
     (False, True)
     """
 
-    stochastic: Bound
-    majority: Bound
-    average: Bound
-    single: Bound
+    stochastic: GeneralizationErrorBound
+    majority: GeneralizationErrorBound
+    average: GeneralizationErrorBound
+    single: GeneralizationErrorBound
     others: tuple[Value, ...]
     counted: int
     prior: str
-    posterior: GaussianWeights = field(repr=False, metadata=HIDDEN)
+    posterior: GaussianWeights = field(repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
-    def bounds(self) -> tuple[Bound, ...]:
+    def bounds(self) -> tuple[GeneralizationErrorBound, ...]:
         """Returns the bounds for four predictors: random weights, their majority vote, their average, and one draw of
         weights.
         """

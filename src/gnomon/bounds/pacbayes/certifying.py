@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.bounds.bound import Bound
+from gnomon.bounds.bound import GeneralizationErrorBound
 from gnomon.bounds.pacbayes.certificate import ErrorCertificate
 from gnomon.bounds.pacbayes.inequalities import (
     bernstein_upper_bound,
@@ -30,15 +30,15 @@ from gnomon.bounds.pacbayes.inequalities import (
 )
 from gnomon.bounds.pacbayes.posterior import GaussianWeights
 from gnomon.bounds.pacbayes.prior import AbstractPrior, LearnedPrior
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.batch import Batch
-from gnomon.core.inputs.checks import check_integer, check_number, check_readable, check_seed
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_number, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.metrics import binomial_interval
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import preserve, set_mode
 from gnomon.core.results import Hypothesis, QuantityDefinition, Value
 
@@ -68,7 +68,7 @@ class _Means:
     linear_bound: float
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def certify(
     module: nn.Module,
@@ -117,7 +117,7 @@ def certify(
     >>> found.stochastic.holds, found.stochastic.vacuous
     (True, False)
     """
-    check_readable(module)
+    check_module_is_callable(module)
     delta, seed = 1 - check_number("confidence", confidence, above=0, below=1), check_seed(seed)
     epochs, batch = check_integer("epochs", epochs, least=0), check_integer("batch", batch)
     draws, start = check_integer("draws", draws, least=20), LearnedPrior() if prior is None else prior
@@ -142,7 +142,7 @@ def certify(
 
 
 def _classify(data: Any, module: nn.Module) -> Batch:
-    x, y = source(data, module=module).pair()
+    x, y = data_source(data, module=module).pair()
     if not are_classes(y) or int(y.min()) < 0:
         found = f"the targets have shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(found, accepted="integer classes 0, 1, ...", fix="Pass y.long() with one class per example")
@@ -150,7 +150,7 @@ def _classify(data: Any, module: nn.Module) -> Batch:
 
 
 def _check_outputs(module: nn.Module, data: Batch) -> None:
-    made = outputs(module, data[:1].x)
+    made = outputs_in_eval_mode(module, data[:1].x)
     most = int(data.y.max()) if data.y is not None else 0
     if made.shape[1] < 2 or most >= made.shape[1]:
         found = f"the module has {made.shape[1]} outputs and the classes are 0 to {most}"
@@ -227,10 +227,10 @@ def _state_certificate(
         Hypothesis("the loss is in [0, 1]", True, "an error rate"),
     )
 
-    def bound(name: str, value: float, empirical: float, term: float, words: str) -> Bound:
+    def bound(name: str, value: float, empirical: float, term: float, words: str) -> GeneralizationErrorBound:
         parts = (Value("training error", empirical), Value("divergence / n", term / n), odds)
         definition = QuantityDefinition("kl(r | R) <= (KL + ln(2 sqrt(n) / delta)) / n", words, "maurer2004note")
-        return Bound(name, value, parts, delta, premises, definition, seen.get(name))
+        return GeneralizationErrorBound(name, value, parts, delta, premises, definition, seen.get(name))
 
     gibbs = seeger_bound(means.error_bound, kl, n, left)
     soft = seeger_bound(means.linear_bound, kl, n, left)

@@ -23,7 +23,7 @@ True
 from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
 
 __all__ = [
@@ -55,7 +55,7 @@ def binary_kl(r: float, p: float) -> float:
     return max(0.0, first + second)
 
 
-@names_call
+@add_call_to_errors
 def inverse_kl(risk: float, budget: float) -> float:
     """Returns the largest error rate R such that the KL divergence of Bernoulli(risk) from Bernoulli(R) is within
     budget.
@@ -71,7 +71,7 @@ def inverse_kl(risk: float, budget: float) -> float:
     """
     risk = _share("risk", risk)
     if not budget >= 0:
-        raise out_of_range("budget", "a number of at least 0", budget)
+        raise out_of_range_error("budget", "a number of at least 0", budget)
     low, high = risk, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -79,7 +79,7 @@ def inverse_kl(risk: float, budget: float) -> float:
     return high
 
 
-@names_call
+@add_call_to_errors
 def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Returns Seeger's PAC-Bayes bound on the test error, the tightest bound in this file.
 
@@ -93,7 +93,7 @@ def seeger_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     return inverse_kl(risk, 2 * _half(risk, kl, n, delta))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Returns McAllester's PAC-Bayes bound on the test error: the training error plus a square root; may exceed 1.
 
@@ -107,7 +107,7 @@ def mcallester_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> flo
     return risk + sqrt(_half(risk, kl, n, delta))  # (2)
 
 
-@names_call
+@add_call_to_errors
 def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> float:
     """Returns a PAC-Bayes bound on the test error that is tight if the training error is small; may exceed 1.
 
@@ -122,7 +122,7 @@ def quadratic_bound(risk: float, kl: float, n: int, delta: float = 0.05) -> floa
     return (sqrt(risk + half) + sqrt(half)) ** 2  # (3)
 
 
-@names_call
+@add_call_to_errors
 def catoni_bound(
     risk: float, kl: float, n: int, delta: float = 0.05, *, constants: Sequence[float] = CONSTANTS
 ) -> float:
@@ -139,7 +139,7 @@ def catoni_bound(
     """
     _half(risk, kl, n, delta)
     if not len(constants) or not all(c > 0 for c in constants):
-        raise out_of_range("constants", "positive numbers", list(constants))
+        raise out_of_range_error("constants", "positive numbers", list(constants))
     spent = (kl + log(len(constants) / delta)) / n
     return min((1 - exp(-c * risk - spent)) / -expm1(-c) for c in constants)  # (4)
 
@@ -167,11 +167,11 @@ def _half(risk: float, kl: float, n: int, delta: float) -> float:
     n = check_integer("n", n)
     delta = check_number("delta", delta, above=0, below=1)
     if not 0 <= kl < inf:
-        raise out_of_range("kl", "a finite number of at least 0", kl)
+        raise out_of_range_error("kl", "a finite number of at least 0", kl)
     return (kl + log(2 * sqrt(n) / delta)) / (2 * n)
 
 
 def _share(name: str, value: float) -> float:
     if not 0 <= value <= 1:
-        raise out_of_range(name, "a share in [0, 1]", value)
+        raise out_of_range_error(name, "a share in [0, 1]", value)
     return float(value)

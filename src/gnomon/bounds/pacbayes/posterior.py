@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import output_rows
@@ -30,7 +30,7 @@ from gnomon.core.modules.run import call_with_inputs
 __all__ = ["GaussianWeights", "gaussian_kl"]
 
 
-@names_call
+@add_call_to_errors
 def gaussian_kl(mean: Tensor, std: Tensor, prior_mean: Tensor, prior_std: Tensor) -> Tensor:
     """Returns the KL divergence between Gaussians with independent coordinates, in nats.
 
@@ -64,7 +64,7 @@ class GaussianWeights:
     prior_stds: dict[str, float]
 
     @classmethod
-    @names_call("certify(module, data)")
+    @add_call_to_errors("certify(module, data)")
     def around(cls, module: nn.Module, *, deviation: float) -> "GaussianWeights":
         """Returns a distribution over weights with equal prior and posterior: a Gaussian around the module's
         weights.
@@ -110,11 +110,11 @@ class GaussianWeights:
             for name, mean in self.means.items()
         }
 
-    @names_call("certify(module, data)")
+    @add_call_to_errors("certify(module, data)")
     def outputs(self, x: Inputs, weights: dict[str, Tensor]) -> Tensor:
         """Returns the outputs (n, k) of the module with the given weights."""
         made = call_with_inputs(lambda *a, **k: functional_call(self.module, weights, a, k), x)
-        return output_rows(made, count(x))
+        return output_rows(made, count_examples(x))
 
     def log_ratio(self, weights: dict[str, Tensor]) -> float:
         """Returns log(posterior density / prior density) at given weights; its mean over the posterior is the KL
@@ -129,7 +129,7 @@ class GaussianWeights:
             )
         return total
 
-    @names_call("certify(module, data)")
+    @add_call_to_errors("certify(module, data)")
     def draw(self, *, seed: int = 0) -> nn.Module:
         """Returns a copy of the network with weights drawn from the posterior."""
         drawn = copy_module(self.module).eval()
@@ -143,11 +143,11 @@ class GaussianWeights:
     def votes(self, x: Inputs, *, draws: int = 50, seed: int = 0, size: int = 512) -> Tensor:
         """Returns for each example the fraction of random networks that choose each class, (n, k)."""
         generator, total = torch.Generator().manual_seed(seed), None
-        n = count(x)
+        n = count_examples(x)
         with torch.no_grad():
             for _ in range(draws):
                 weights = self.weights(generator)
-                parts = [self.outputs(take(x, slice(i, i + size)), weights) for i in range(0, n, size)]
+                parts = [self.outputs(take_examples(x, slice(i, i + size)), weights) for i in range(0, n, size)]
                 made = torch.cat(parts)
                 chosen = torch.nn.functional.one_hot(made.argmax(1), made.shape[1]).double()
                 total = chosen if total is None else total + chosen

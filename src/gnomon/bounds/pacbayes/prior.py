@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.batch import Batch
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.core.modules.copies import copy_module
@@ -70,7 +70,7 @@ class NewWeightsPrior(AbstractPrior):
     deviation: float = 1.0
     pace = 0.05
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("deviation", self.deviation, above=0)
 
@@ -99,7 +99,7 @@ class LearnedPrior(AbstractPrior):
     batch: int = 100
     deviation: float = 0.1
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("share", self.share, above=0, below=1)
         check_number("deviation", self.deviation, above=0)
@@ -133,7 +133,7 @@ class OwnWeightsPrior(AbstractPrior):
     deviation: float = 0.1
     independent = None
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         check_number("deviation", self.deviation, above=0)
 
@@ -144,7 +144,7 @@ class OwnWeightsPrior(AbstractPrior):
     def used(self, n: int) -> int:  # noqa: D102
         return 0
 
-    @names_call("certify(module, data)")
+    @add_call_to_errors("certify(module, data)")
     def center(self, module: nn.Module, data: Batch, *, seed: int) -> nn.Module:  # noqa: D102
         return copy_module(module)
 

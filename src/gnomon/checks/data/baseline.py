@@ -24,11 +24,11 @@ from torch import Tensor
 
 from gnomon.checks.data.ridge import leave_one_out_ridge_predictions
 from gnomon.checks.data.rows import example_rows, random_features
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import count
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import count_examples
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results.record import Record
 
 __all__ = ["SimpleModelBaseline", "simple_model_baseline"]
@@ -52,7 +52,7 @@ class SimpleModelBaseline(Record):
     examples: int
 
 
-@names_call
+@add_call_to_errors
 def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
     """Fits ridge regression on random features to the training data and to half of it; returns held-out score and gain.
 
@@ -68,9 +68,9 @@ def simple_model_baseline(data: Any, *, seed: int = 0) -> SimpleModelBaseline:
     0
     """
     seed = check_seed(seed)
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     check_finite_inputs(x)
-    n = count(x)
+    n = count_examples(x)
     if n < MIN_EXAMPLES:
         return SimpleModelBaseline(0.0, 0.0, 0)
     classes = are_classes(y)

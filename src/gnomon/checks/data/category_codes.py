@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -56,7 +56,7 @@ def category_code_findings(
     >>> category_code_findings(x, (code / 10.0).sin()[:, None], classes=0)         # a smooth function of a quantity
     ()
     """
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     if len(parts) != 1 or parts[0].dim() != 2 or parts[0].shape[1] > MAX_COLUMNS:
         return ()
     table, y = parts[0].detach().cpu().double(), y.detach().cpu()

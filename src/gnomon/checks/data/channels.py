@@ -18,7 +18,7 @@ Reference: [lecun1998efficient], section 4.3.
 
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding
 from gnomon.findings import data as kinds
 
@@ -40,7 +40,7 @@ def channel_findings(x: Inputs) -> tuple[Finding, ...]:
     >>> channel_findings(torch.randn(50, 3, 40)), channel_findings(torch.zeros(50, 1, 8, 8))
     ((), ())
     """
-    parts = list(tensors(x))
+    parts = list(input_tensors(x))
     axis = _axis(parts[0]) if len(parts) == 1 else None
     if axis is None or len(parts[0]) < 2:
         return ()

@@ -24,9 +24,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import tensors
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
 
@@ -113,7 +113,7 @@ class ColumnStatistics(Result):
         return (Finding(kinds.REPEATED_COLUMNS, "inputs", {"repeated": len(self.repeated), "names": names}),)
 
 
-@names_call
+@add_call_to_errors
 def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatistics:
     """Finds constant columns, repeated columns, and columns of very different scale in a table of inputs.
 
@@ -128,7 +128,7 @@ def column_statistics(data: Any, *, names: Sequence[str] = ()) -> ColumnStatisti
     >>> column_statistics(torch.tensor([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).repeated
     ((0, 1),)
     """
-    parts = list(tensors(source(data).whole().x))
+    parts = list(input_tensors(data_source(data).whole().x))
     if len(parts) != 1 or parts[0].dim() != 2 or not parts[0].is_floating_point() or len(parts[0]) < 2:
         return ColumnStatistics(0, (), (), 0.0, 0.0, 0, 0.0)
     table = parts[0].detach().cpu().double()

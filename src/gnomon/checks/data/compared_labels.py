@@ -35,8 +35,8 @@ from torch import Tensor
 
 from gnomon.checks.data.kernel_votes import leave_one_out_kernel_predictions
 from gnomon.checks.data.rows import joint_example_rows
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
 from gnomon.core.results import Finding, Result, Value
@@ -174,7 +174,7 @@ class LabelComparison(Result):
         return (Finding(row, "labels", {"share": by, "which": which}, evidence, 2 * SIGNIFICANCE_LEVEL),)
 
 
-@names_call
+@add_call_to_errors
 def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed: int = 0) -> LabelComparison:
     """Fits a simple model to the training set and compares how well it predicts training labels and test labels.
 
@@ -220,8 +220,8 @@ def compare_labels(x: Inputs, y: Tensor, x_test: Inputs, y_test: Tensor, *, seed
 
 
 def _draw(x: Inputs, y: Tensor, most: int, seed: int) -> tuple[Inputs, Tensor]:
-    index = torch.randperm(count(x), generator=torch.Generator().manual_seed(seed))[:most]
-    return take(x, index), y.detach().cpu()[index]
+    index = torch.randperm(count_examples(x), generator=torch.Generator().manual_seed(seed))[:most]
+    return take_examples(x, index), y.detach().cpu()[index]
 
 
 def _sketch(rows: Tensor, seed: int) -> Tensor:

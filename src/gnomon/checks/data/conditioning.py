@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["InputConditioning", "input_conditioning"]
@@ -57,7 +57,7 @@ class InputConditioning(Result):
         return (Plot("Conditioning of the inputs", (bars,), Axis("condition number", log=True), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def input_conditioning(data: Any) -> InputConditioning:
     """Computes the condition number of least squares for some inputs, before and after standardizing them.
 
@@ -72,7 +72,7 @@ def input_conditioning(data: Any) -> InputConditioning:
     >>> input_conditioning(torch.tensor([[0.0], [1.0], [2.0], [3.0]])).constant
     0
     """
-    rows = as_numbers(source(data).whole().x, "x").detach().flatten(1).double()
+    rows = as_numbers(data_source(data).whole().x, "x").detach().flatten(1).double()
     if len(rows) < 2:
         raise InputError(f"there are {len(rows)} examples", accepted="at least two", fix="Pass more rows")
     deviation = rows.std(0, correction=0)

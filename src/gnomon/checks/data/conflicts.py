@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gnomon.checks.data.rows import bits_per_example, example_hashes
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import data as kinds
 
 __all__ = ["LabelConflicts", "label_conflicts"]
@@ -47,7 +47,7 @@ class LabelConflicts(Result):
     allow.
     """
 
-    groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN)
+    groups: tuple[tuple[int, ...], ...] = field(repr=False, metadata=HIDDEN_IN_JSON)
     examples: int
     least_error: float
     rich: bool
@@ -82,7 +82,7 @@ class LabelConflicts(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def label_conflicts(data: Any) -> LabelConflicts:
     """Finds equal inputs with different labels, and the lowest error rate that they allow.
 
@@ -97,7 +97,7 @@ def label_conflicts(data: Any) -> LabelConflicts:
     >>> label_conflicts((torch.eye(3), torch.tensor([0, 1, 1]))).findings
     ()
     """
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i, one in enumerate(example_hashes(x)):
         groups[one].append(i)

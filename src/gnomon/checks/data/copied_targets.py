@@ -11,7 +11,7 @@ Reference: [radford2019language], equation (1), on predicting the next token.
 
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -35,7 +35,7 @@ def copied_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
     >>> copied_target_findings(x, x)[0].kind, copied_target_findings(x[:, :-1], x[:, 1:])
     ('targets-copied', ())
     """
-    for t in tensors(x):
+    for t in input_tensors(x):
         if t.is_floating_point() or y.is_floating_point() or t.dim() < 2 or t.shape != y.shape:
             continue
         share = float((t.to(y.device) == y).double().mean())

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -53,7 +53,7 @@ def drifted_column_findings(
     >>> drifted_column_findings(x, z)[0].values["columns"]
     '2 (mean 0.0169 -> 2.81)'
     """
-    parts, parts_test = ([t for t in tensors(part) if t.is_floating_point()] for part in (x, x_test))
+    parts, parts_test = ([t for t in input_tensors(part) if t.is_floating_point()] for part in (x, x_test))
     if len(parts) != 1 or parts[0].dim() != 2 or not 2 <= parts[0].shape[1] <= MAX_COLUMNS:
         return ()
     table, other = parts[0].detach().cpu().double(), parts_test[0].detach().cpu().double()

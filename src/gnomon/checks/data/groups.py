@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from gnomon.checks.data.rows import joint_example_rows
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -66,12 +66,16 @@ def group_findings(
     >>> group_findings(z[a], y[a], z[b], y[b])
     ()
     """
-    if count(x) > MAX_TRAIN_EXAMPLES or count(x_test) < MIN_TEST_EXAMPLES or count(x) < 4 * MAX_GROUP:
+    if (
+        count_examples(x) > MAX_TRAIN_EXAMPLES
+        or count_examples(x_test) < MIN_TEST_EXAMPLES
+        or count_examples(x) < 4 * MAX_GROUP
+    ):
         return ()
-    order = torch.randperm(count(x_test), generator=torch.Generator().manual_seed(seed))[:MAX_TEST_EXAMPLES]
-    rows = joint_example_rows(x, take(x_test, order), seed=seed)
+    order = torch.randperm(count_examples(x_test), generator=torch.Generator().manual_seed(seed))[:MAX_TEST_EXAMPLES]
+    rows = joint_example_rows(x, take_examples(x_test, order), seed=seed)
     y, y_test = y.detach().cpu().flatten(), y_test.detach().cpu().flatten()[order]
-    near = torch.cdist(rows[count(x) :], rows[: count(x)]).topk(MAX_GROUP + 1, largest=False)
+    near = torch.cdist(rows[count_examples(x) :], rows[: count_examples(x)]).topk(MAX_GROUP + 1, largest=False)
     d = near.values.double()
     ratio = d[:, 1:] / d[:, :-1].clamp_min(1e-12)
     ratio[:, : MIN_GROUP - 1] = 0.0

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors
 from gnomon.linalg.label_test import LabelTest, label_test
 
 __all__ = ["input_kernel", "label_input_test"]
@@ -57,9 +57,9 @@ def input_kernel(x: Inputs) -> Float[Tensor, "n n"]:
     tensor([[1.0000, 0.3700],
             [0.3700, 1.0000]], dtype=torch.float64)
     """
-    n = count(x)
+    n = count_examples(x)
     total = torch.zeros(n, n, dtype=torch.float64)
-    for t in tensors(x):
+    for t in input_tensors(x):
         flat = t.detach().cpu().reshape(n, -1)
         total += _gaussian(flat.float()) if t.is_floating_point() else _equal(flat)
     return total

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_seed
 
 __all__ = ["leave_one_out_kernel_predictions"]
@@ -35,7 +35,7 @@ RIDGES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Candidates for the ridge; the kernel is one on the diagonal."""
 
 
-@names_call
+@add_call_to_errors
 def leave_one_out_kernel_predictions(
     x: Float[Tensor, "n p"],
     table: Float[Tensor, "n k"],

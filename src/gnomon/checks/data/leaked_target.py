@@ -28,7 +28,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -65,7 +65,7 @@ def leaked_target_findings(
     >>> leaked_target_findings(x, 3 * x[:, 1] + 7, classes=0)[0].values["column"]
     1
     """
-    parts = list(tensors(x))
+    parts = list(input_tensors(x))
     if len(parts) == 1 and parts[0].dim() == 3 and not classes:
         return _copied_values(parts[0].detach().cpu().double(), y.detach().cpu().double())
     if len(parts) != 1 or parts[0].dim() != 2 or not 2 <= parts[0].shape[1] <= MAX_COLUMNS:

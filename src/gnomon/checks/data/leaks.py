@@ -32,13 +32,13 @@ import torch
 from torch import Tensor
 
 from gnomon.checks.data.rows import bits_per_example, example_hashes, joint_example_rows, nearest_distances
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.inputs.checks import check_seed
-from gnomon.core.inputs.source import AbstractSource, source
+from gnomon.core.inputs.source import AbstractSource, data_source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results import Finding, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import data as kinds
 
 __all__ = ["DataLeaks", "fisher_p_value", "find_leaks"]
@@ -78,7 +78,7 @@ class DataLeaks(Result):
     p_exact: float
     p_near: float
     rich: bool
-    copies: tuple[tuple[int, int], ...] = field(repr=False, metadata=HIDDEN)
+    copies: tuple[tuple[int, int], ...] = field(repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def share(self) -> float:
@@ -122,7 +122,7 @@ class DataLeaks(Result):
         return (Finding(row, "test", values, evidence, 2 * SIGNIFICANCE_LEVEL),)
 
 
-@names_call
+@add_call_to_errors
 def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
     """Finds test examples that are exact or slightly changed copies of training examples.
 
@@ -141,7 +141,7 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
     """
     seed = check_seed(seed)
     (a, of_a), (b, of_b) = _draw(train, seed), _draw(test, seed)
-    n, m = count(a), count(b)
+    n, m = count_examples(a), count_examples(b)
     if min(n, m) < MIN_EXAMPLES:
         return DataLeaks(0, 0, m, 0.0, 1.0, 1.0, False, ())
     mine = example_hashes(a)
@@ -152,7 +152,7 @@ def find_leaks(train: Any, test: Any, *, seed: int = 0) -> DataLeaks:
     p_exact = fisher_p_value(len(equal), m, inside, n) if len(equal) - expected >= MIN_LEAKED_SHARE * m else 1.0
     near, p_near = _near(a, b, {j for j, _ in equal}, seed)
     pairs = tuple((int(of_b[j]), int(of_a[i])) for j, i in (*equal, *near))
-    rich = bits_per_example(take(a, slice(0, EXAMPLES_FOR_BITS))) >= MIN_BITS_OF_COPIES
+    rich = bits_per_example(take_examples(a, slice(0, EXAMPLES_FOR_BITS))) >= MIN_BITS_OF_COPIES
     return DataLeaks(len(equal), len(near), m, expected, p_exact, p_near, rich, pairs)
 
 
@@ -161,7 +161,7 @@ def _near(x: Inputs, of: Inputs, known: set[int], seed: int) -> tuple[list[tuple
 
     See equation (1) of the module docstring.
     """
-    n, m = count(x), count(of)
+    n, m = count_examples(x), count_examples(of)
     both = joint_example_rows(x, of, seed=seed)
     a, b = both[:n], both[n:]
     generator = torch.Generator().manual_seed(seed)
@@ -214,6 +214,6 @@ def _log_choose(n: int, k: Tensor) -> Tensor:
 
 def _draw(data: Any, seed: int) -> tuple[Inputs, Tensor]:
     """Returns a random sample of the inputs with their indices, or all inputs if there are few."""
-    given = data if isinstance(data, AbstractSource) else source(data)
+    given = data if isinstance(data, AbstractSource) else data_source(data)
     index = stratified_sample(len(given), None, MAX_TRAIN_EXAMPLES, seed=seed)
     return (given.whole() if len(index) == len(given) else given.at(index)).x, index

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -52,7 +52,7 @@ def outlier_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding, 
     >>> outlier_findings(x)[0].values["rows"]
     4
     """
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     if len(parts) != 1 or parts[0].dim() != 2 or parts[0].shape[1] > MAX_COLUMNS or len(parts[0]) < MIN_EXAMPLES:
         return ()
     table = parts[0].detach().cpu().double()

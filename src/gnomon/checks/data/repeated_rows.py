@@ -13,7 +13,7 @@ from collections import Counter
 from math import log2
 
 from gnomon.checks.data.rows import bits_per_example, example_hashes
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -44,7 +44,7 @@ def repeated_row_findings(x: Inputs) -> tuple[Finding, ...]:
     >>> repeated_row_findings(x)
     ()
     """
-    total = count(x)
+    total = count_examples(x)
     if total < MIN_EXAMPLES:
         return ()
     counts = Counter(example_hashes(x))

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -64,7 +64,7 @@ def row_number_findings(
     >>> row_number_findings(x[a][:, :2], y[a], x[b][:, :2], y[b], classes=3)
     ()
     """
-    parts, parts_test = ([t for t in tensors(part) if t.is_floating_point()] for part in (x, x_test))
+    parts, parts_test = ([t for t in input_tensors(part) if t.is_floating_point()] for part in (x, x_test))
     if len(parts) != 1 or parts[0].dim() != 2 or parts[0].shape[1] > MAX_COLUMNS:
         return ()
     table, other = parts[0].detach().cpu().double(), parts_test[0].detach().cpu().double()

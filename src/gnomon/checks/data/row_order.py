@@ -24,7 +24,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import loading as kinds
 
@@ -62,7 +62,7 @@ def row_order_findings(x: Inputs, y: Tensor, *, in_order: bool, names: Sequence[
         row = kinds.SORTED_BATCHES if in_order else kinds.SORTED_ROWS
         return (Finding(row, "labels", {"examples": n}, (), 2e-9),)
     drifting = [] if not target.is_floating_point() else [("the target", _correlation(target.double()))]
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     if len(parts) == 1 and parts[0].dim() == 2 and parts[0].shape[1] <= MAX_COLUMNS:
         table = parts[0].detach().cpu().double()
         labels = [names[j] if names else f"column {j}" for j in range(table.shape[1])]

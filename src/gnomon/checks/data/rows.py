@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors
 from gnomon.core.inputs.batch import Batch, join_batches
 from gnomon.core.inputs.checks import check_finite_inputs
 
@@ -48,7 +48,7 @@ def example_rows(x: Inputs, *, seed: int = 0) -> Float[Tensor, "n p"]:
     torch.Size([3, 132])
     """
     parts = []
-    for t in tensors(x):
+    for t in input_tensors(x):
         flat = t.detach().cpu().reshape(len(t), -1)
         if not t.is_floating_point():
             parts.append(_code(flat.long(), seed))
@@ -69,7 +69,7 @@ def joint_example_rows(x: Inputs, x_test: Inputs, *, seed: int = 0) -> Float[Ten
     >>> joint_example_rows(torch.zeros(2, 3), torch.ones(1, 3)).shape
     torch.Size([3, 3])
     """
-    shapes = [[tuple(t.shape[1:]) for t in tensors(part)] for part in (x, x_test)]
+    shapes = [[tuple(t.shape[1:]) for t in input_tensors(part)] for part in (x, x_test)]
     if shapes[0] != shapes[1]:
         found = f"training examples have shape {str(shapes[0])[1:-1]} and test examples {str(shapes[1])[1:-1]}"
         raise InputError(found, accepted="examples of one kind", fix="Prepare both sets in the same way")
@@ -102,12 +102,15 @@ def example_hashes(x: Inputs) -> list[bytes]:
     (True, False)
     """
     parts = []
-    for t in tensors(x):
+    for t in input_tensors(x):
         numbers = t.detach().cpu()
         # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes and equal hashes.
         numbers = numbers.double() + 0.0 if t.is_floating_point() else numbers.long()
         parts.append(numbers.reshape(len(t), -1).contiguous().numpy())
-    return [hashlib.blake2b(b"".join(p[i].tobytes() for p in parts), digest_size=16).digest() for i in range(count(x))]
+    return [
+        hashlib.blake2b(b"".join(p[i].tobytes() for p in parts), digest_size=16).digest()
+        for i in range(count_examples(x))
+    ]
 
 
 def bits_per_example(x: Inputs) -> float:
@@ -120,7 +123,7 @@ def bits_per_example(x: Inputs) -> float:
     1.0
     """
     bits = 0.0
-    for t in tensors(x):
+    for t in input_tensors(x):
         t = torch.view_as_real(t) if t.is_complex() else t
         flat = t.detach().cpu().reshape(len(t), -1)
         chosen = flat[:, torch.linspace(0, flat.shape[1] - 1, min(200, flat.shape[1])).long()]

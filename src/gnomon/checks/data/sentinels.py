@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -57,7 +57,7 @@ def sentinel_findings(x: Inputs, *, names: Sequence[str] = ()) -> tuple[Finding,
     >>> sentinel_findings(torch.tensor([0.0, 1.0] * 50)[:, None])               # categories
     ()
     """
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     if len(parts) != 1 or parts[0].dim() != 2 or parts[0].shape[1] > MAX_COLUMNS:
         return ()
     table = parts[0].detach().cpu().double()

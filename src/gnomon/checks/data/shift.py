@@ -35,11 +35,11 @@ from torch import Tensor
 
 from gnomon.checks.data.rows import example_hashes, joint_example_rows, random_features
 from gnomon.checks.data.unusual import UnusualTestExamples, unusual_test_examples
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.inputs.checks import check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import AbstractSource, StreamingSource, source
+from gnomon.core.inputs.source import AbstractSource, StreamingSource, data_source
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import data as kinds
@@ -170,7 +170,7 @@ class DataShift(Result):
         return tuple(found)
 
 
-@names_call
+@add_call_to_errors
 def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     """Compares train with test: how well a classifier distinguishes them, class frequencies, and unusual test examples.
 
@@ -187,7 +187,7 @@ def data_shift(train: Any, test: Any, *, seed: int = 0) -> DataShift:
     True
     """
     seed = check_seed(seed)
-    a, b = (data if isinstance(data, AbstractSource) else source(data) for data in (train, test))
+    a, b = (data if isinstance(data, AbstractSource) else data_source(data) for data in (train, test))
     classes, p_classes = _classes(a.labels(), b.labels())
     k = min(MAX_EXAMPLES, len(a), len(b))
     if k < MIN_EXAMPLES:
@@ -218,7 +218,7 @@ def _of_one_size(x: Inputs, of: Inputs) -> bool:
     """Checks whether two sets of inputs have similar means and standard deviations, so that augmentation may explain
     differences.
     """
-    for a, b in zip(tensors(x), tensors(of), strict=True):
+    for a, b in zip(input_tensors(x), input_tensors(of), strict=True):
         if a.is_floating_point():
             (m, s), (n, t) = ((float(v.double().mean()), float(v.double().std(correction=0))) for v in (a, b))
             if abs(m - n) > max(s, t) or max(s, t) > MAX_AUGMENTATION_SPREAD * min(s, t):

@@ -36,14 +36,14 @@ from torch import Tensor
 
 from gnomon.checks.data.kernel_votes import EXAMPLES_PER_FIT, leave_one_out_kernel_predictions
 from gnomon.checks.data.rows import example_rows
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors
 from gnomon.core.inputs.checks import check_finite_inputs, check_seed
 from gnomon.core.inputs.classes import are_classes
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Axis, Finding, Histogram, Interval, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import data as kinds
 
 __all__ = ["SuspectLabels", "suspect_labels"]
@@ -80,9 +80,9 @@ class SuspectLabels(Result):
     nothing about labels.
     """
 
-    ranked: tuple[int, ...] = field(repr=False, metadata=HIDDEN)
-    margins: Tensor = field(repr=False, metadata=HIDDEN)
-    votes: Tensor = field(repr=False, metadata=HIDDEN)
+    ranked: tuple[int, ...] = field(repr=False, metadata=HIDDEN_IN_JSON)
+    margins: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
+    votes: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
     floor: float
     interval: Interval
     accuracy: float
@@ -162,7 +162,7 @@ class SuspectLabels(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) -> SuspectLabels:
     """Ranks examples by how much their label contradicts similar examples, and estimates the fraction of wrong labels.
 
@@ -184,9 +184,9 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
     False
     """
     seed = check_seed(seed)
-    x, y = source(data).pair()
+    x, y = data_source(data).pair()
     check_finite_inputs(x)
-    n = count(x)
+    n = count_examples(x)
     if not are_classes(y):
         what = f"there are {n} inputs and labels of shape {tuple(y.shape)}, {y.dtype}"
         raise InputError(what, accepted="an integer class for each input", fix="Pass y.long() with one class per row")
@@ -209,7 +209,7 @@ def suspect_labels(data: Any, *, seed: int = 0, most: int = EXAMPLES_PER_FIT) ->
     interval = binomial_interval(int(firm.sum()), len(firm), confidence=FLOOR_CONFIDENCE)
     ranked = tuple(margins.argsort().tolist())
     accuracy = 1 - float(wrong.double().mean())
-    distances = any(t.is_floating_point() or t.dtype == torch.uint8 for t in tensors(x))
+    distances = any(t.is_floating_point() or t.dtype == torch.uint8 for t in input_tensors(x))
     guess = float(sizes.max()) / n
     return SuspectLabels(ranked, margins, kinds[v.argmax(1)], floor, interval, accuracy, guess, evenness, distances)
 
@@ -218,7 +218,7 @@ def _near(x: Inputs, seed: int) -> Tensor:
     """Converts examples to rows of numbers, for finding similar examples by distance; clips outliers in table
     columns.
     """
-    parts = [(example_rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in tensors(x)]
+    parts = [(example_rows(t, seed=seed), t.dim() == 2 and t.is_floating_point()) for t in input_tensors(x)]
     return torch.cat(
         [part.clamp(-CLIPPING_DEVIATIONS, CLIPPING_DEVIATIONS) if is_table else part for part, is_table in parts], 1
     )

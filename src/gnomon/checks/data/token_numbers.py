@@ -19,7 +19,7 @@ Hypotheses: integers as inputs, one token for each position.
 
 import torch
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -44,7 +44,7 @@ def token_number_findings(train: Inputs, test: Inputs) -> tuple[Finding, ...]:
     >>> token_number_findings(torch.zeros(9, 2), torch.zeros(9, 2))  # real numbers are no tokens
     ()
     """
-    a, b = (list(tensors(part)) for part in (train, test))
+    a, b = (list(input_tensors(part)) for part in (train, test))
     if len(a) != 1 or len(b) != 1 or a[0].is_floating_point() or a[0].dim() != 2:
         return ()
     one, other = a[0].flatten().cpu().long(), b[0].flatten().cpu().long()

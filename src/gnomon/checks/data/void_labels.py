@@ -13,9 +13,10 @@ Reference: [everingham2015pascal], on borders that are not scored.
 >>> import torch
 >>> from torch.nn import functional as F
 >>> y = torch.tensor([[0, 1, 255, 2]])
->>> void_label_findings(lambda f, t: F.cross_entropy(f, t, ignore_index=255), torch.zeros(1, 3, 4), y)
+>>> placeholder_label_findings(lambda f, t: F.cross_entropy(f, t, ignore_index=255), torch.zeros(1, 3, 4), y)
 ()
->>> void_label_findings(lambda f, t: F.cross_entropy(f, t.remainder(3)), torch.zeros(1, 3, 4), y)[0].values["label"]
+>>> loss = lambda f, t: F.cross_entropy(f, t.remainder(3))
+>>> placeholder_label_findings(loss, torch.zeros(1, 3, 4), y)[0].values["label"]
 255
 """
 
@@ -28,7 +29,7 @@ from torch import Tensor
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
-__all__ = ["padding_label", "void_label", "void_label_findings"]
+__all__ = ["padding_label", "placeholder_label", "placeholder_label_findings"]
 
 USUAL_VOID_LABELS = (255, -1, -100)
 """Labels that data sets and losses use for unknown positions."""
@@ -44,10 +45,11 @@ MIN_COUNTED_SHARE = 0.5
 """Share (1) above which the loss counts unknown positions."""
 
 
-def void_label(y: Int[Tensor, "n *shape"]) -> int | None:
+def placeholder_label(y: Int[Tensor, "n *shape"]) -> int | None:
     """Returns the label that marks unknown positions, such as 255; None if there is none.
 
-    >>> void_label(torch.tensor([0, 1, 255])), void_label(torch.tensor([0, 1, 2])), void_label(torch.arange(256))
+    >>> examples = torch.tensor([0, 1, 255]), torch.tensor([0, 1, 2]), torch.arange(256)
+    >>> tuple(placeholder_label(y) for y in examples)
     (255, None, None)
     """
     values = y.unique().tolist()
@@ -84,7 +86,7 @@ def padding_label(y: Int[Tensor, "n *shape"]) -> int | None:
     return None
 
 
-def void_label_findings(
+def placeholder_label_findings(
     loss: Callable[[Tensor, Tensor], Tensor], outputs: Tensor, y: Int[Tensor, "n *shape"]
 ) -> tuple[Finding, ...]:
     """Reports a problem if the loss treats the label for unknown positions as a class, or rejects it.
@@ -93,10 +95,10 @@ def void_label_findings(
     This is read from gradients, so chance raises no false alarm.
     Cost: one gradient of the loss.
 
-    >>> void_label_findings(torch.nn.functional.cross_entropy, torch.zeros(4, 3), torch.tensor([0, 1, 2, 1]))
+    >>> placeholder_label_findings(torch.nn.functional.cross_entropy, torch.zeros(4, 3), torch.tensor([0, 1, 2, 1]))
     ()
     """
-    label = void_label(y)
+    label = placeholder_label(y)
     padding = padding_label(y) if label is None else None
     label = label if padding is None else padding
     if label is None:

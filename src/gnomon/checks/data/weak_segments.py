@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -60,7 +60,7 @@ def weak_segment_findings(x: Inputs, errors: Float[Tensor, " n"], *, names: Sequ
     >>> weak_segment_findings(torch.rand(50, 2), torch.ones(50).double())                     # too few examples
     ()
     """
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     if len(parts) != 1 or parts[0].dim() != 2 or parts[0].shape[1] > MAX_COLUMNS or len(errors) < MIN_EXAMPLES:
         return ()
     table, errors = parts[0].detach().cpu().double(), errors.detach().cpu().double()

@@ -24,7 +24,7 @@ Hypotheses: independent examples; one number as target.
 import torch
 from torch import Tensor
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as kinds
 
@@ -56,7 +56,7 @@ def wrapped_target_findings(x: Inputs, y: Tensor) -> tuple[Finding, ...]:
     >>> wrapped_target_findings(torch.zeros(5, 1), torch.zeros(5))  # too few examples
     ()
     """
-    parts = [t for t in tensors(x) if t.is_floating_point()]
+    parts = [t for t in input_tensors(x) if t.is_floating_point()]
     y = y.detach().cpu().double().reshape(len(y), -1)
     if len(parts) != 1 or y.shape[1] != 1 or len(y) < MIN_EXAMPLES:
         return ()

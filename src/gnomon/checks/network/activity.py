@@ -21,13 +21,13 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.functions import ActivationWatcher, watch_activation_calls
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import ACTIVATIONS
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Plot, Result
 
 __all__ = ["UnitActivity", "unit_activity"]
@@ -63,7 +63,7 @@ class UnitActivity(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
     """Measures the fractions of dead units and of saturated outputs of every activation layer.
 
@@ -97,7 +97,7 @@ def unit_activity(module: nn.Module, data: Any) -> UnitActivity:
         handles = [part.register_forward_pre_hook(_report(watch, name, copies[name])) for name, part in parts.items()]
         try:
             for batch in as_input_source(data, module).batches():
-                run(module, batch.x)
+                run_module(module, batch.x)
                 n += len(batch)
         finally:
             for handle in handles:

@@ -21,11 +21,11 @@ Reference: [ioffe2015batch].
 import torch
 from torch import nn
 
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.preserve import random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["copy_with_batch_norm_statistics"]
 
@@ -48,7 +48,7 @@ def copy_with_batch_norm_statistics(module: nn.Module, x: Inputs) -> nn.Module:
     True
     """
     fresh = [name for name, part in module.named_modules() if isinstance(part, BATCH_NORMS) and _is_fresh(part)]
-    if not fresh or count(x) < MIN_EXAMPLES:
+    if not fresh or count_examples(x) < MIN_EXAMPLES:
         return module
     model = copy_module(module).eval()
     norms = [model.get_submodule(name) for name in fresh]
@@ -57,7 +57,7 @@ def copy_with_batch_norm_statistics(module: nn.Module, x: Inputs) -> nn.Module:
         part.momentum = 1.0  # With momentum 1, the running statistics become the statistics of this batch (1)
         part.train()
     with random_state(0), torch.no_grad():
-        run(model, x)
+        run_module(model, x)
     return model.eval()
 
 

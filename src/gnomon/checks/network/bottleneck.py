@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, take, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, take_examples
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -50,10 +50,10 @@ def bottleneck_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> bottleneck_findings(nn.Linear(4, 3), torch.randn(9, 4))
     ()
     """
-    few = take(x, slice(0, EXAMPLES_IN_PASS))
+    few = take_examples(x, slice(0, EXAMPLES_IN_PASS))
     with preserve(module, seed=0, grad=False):
         f = run_to_rows(module, few)
-        if f.shape[1] == sum(t[0].numel() for t in tensors(few)):
+        if f.shape[1] == sum(t[0].numel() for t in input_tensors(few)):
             return ()  # The network returns as many numbers as it gets: an autoencoder, which is narrow on purpose.
         widths = _widths(module, few)
         narrow = sorted((width, name) for name, width in widths.items() if _is_narrow(width, f.shape[1]))
@@ -79,7 +79,7 @@ def _widths(module: nn.Module, x: Inputs) -> dict[str, int]:
 
     def keep(name: str) -> Any:
         def hook(_: nn.Module, __: Any, output: Any) -> None:
-            if isinstance(output, Tensor) and output.dim() > 0 and len(output) == count(x):
+            if isinstance(output, Tensor) and output.dim() > 0 and len(output) == count_examples(x):
                 seen.setdefault(name, []).append(output[0].numel())
 
         return hook

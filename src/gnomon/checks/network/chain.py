@@ -28,11 +28,11 @@ def mean_field_of_module(module: nn.Module, program: Program | None, *, seconds:
     Cost: 0.1 s; up to 7 s more at the first use on a machine.
 
     >>> import torch
-    >>> from gnomon.program import read
+    >>> from gnomon.program import read_program
     >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> for part in net[::2]:
     ...     _ = nn.init.constant_(part.weight, (2 / part.in_features) ** 0.5), nn.init.zeros_(part.bias)
-    >>> round(mean_field_of_module(net, read(net, torch.zeros(2, 4))).chi, 6)  # weight_std^2 / 2 for ReLU
+    >>> round(mean_field_of_module(net, read_program(net, torch.zeros(2, 4))).chi, 6)  # weight_std^2 / 2 for ReLU
     1.0
     """
     if program is None or not all(isinstance(step.op, PLAIN) for step in program.steps):

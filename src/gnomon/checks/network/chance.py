@@ -27,10 +27,10 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import design
 from gnomon.findings import network as kinds
@@ -65,7 +65,7 @@ def randomness_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> randomness_findings(nn.Sequential(nn.Dropout(), nn.Linear(4, 2)), torch.randn(8, 4))
     ()
     """
-    few = take(x, slice(0, EXAMPLES_PER_PASS))
+    few = take_examples(x, slice(0, EXAMPLES_PER_PASS))
     if made := parameters_made_in_forward(module, few):
         return (Finding(design.LAYER_IN_FORWARD, "forward", {"parameters": made}, (), 0.0),)
     first, *again = _repeat(module, few)
@@ -92,10 +92,10 @@ def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
         sizes.append(0 if parameter is None else parameter.numel())
 
     with preserve(module, grad=False, seed=0):
-        run(module, x)  # Lazy layers get their parameters in the first forward pass.
+        run_module(module, x)  # Lazy layers get their parameters in the first forward pass.
         handle = register_module_parameter_registration_hook(count_new)
         try:
-            run(module, x)
+            run_module(module, x)
         finally:
             handle.remove()
     return sum(sizes)
@@ -104,7 +104,7 @@ def parameters_made_in_forward(module: nn.Module, x: Inputs) -> int:
 def _samples(module: nn.Module, x: Inputs) -> bool:
     """Checks whether the network samples by design, such as a VAE, and not because dropout is on in eval mode."""
     with preserve(module, grad=False, seed=0), _Calls() as calls:
-        run(module, x)
+        run_module(module, x)
     if calls.names & ORDERING:
         return not calls.names & (DROPPING - UNIFORM)
     return bool(calls.names & GAUSSIAN) and not calls.names & DROPPING
@@ -128,13 +128,13 @@ class _Calls(TorchFunctionMode):
 
 
 def _mixing(module: nn.Module, few: Inputs, first: Tensor) -> tuple[Finding, ...]:
-    n = count(few)
+    n = count_examples(few)
     if n < 3:
         return ()
     # Compares the second half of the outputs: a recurrence over examples would not change the first ones.
     part = slice(n // 2, n)
     try:
-        alone = _outputs(module, take(few, part), 0)
+        alone = _outputs(module, take_examples(few, part), 0)
     except Exception:  # The network accepts only this batch size, which other checks report.
         return ()
     apart = relative_output_distance(first[part], alone) if len(alone) == n - n // 2 else 0.0

@@ -24,7 +24,7 @@ from torch import nn
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding
 from gnomon.findings import design as kinds
 
@@ -50,7 +50,7 @@ def changed_weight_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]
     before = {name: p.detach().clone() for name, p in made.named_parameters() if p.requires_grad}
     with preserve(module, seed=SEED_OF_PASS):  # forward may call functions of the original module
         made.train()
-        run(made, x)
+        run_module(made, x)
     after = dict(made.named_parameters())
     changed = [name for name, p in before.items() if name not in after or not bool((after[name] == p).all())]
     if not changed:

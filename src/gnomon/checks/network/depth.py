@@ -12,27 +12,27 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_weights
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Line, Plot, Result
 
-__all__ = ["OdeGap", "ode_gap"]
+__all__ = ["ResidualNetworkOdeGap", "residual_network_ode_gap"]
 
 MAX_EXAMPLES = 64
 """Examples used, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class OdeGap(Result):
+class ResidualNetworkOdeGap(Result):
     """Result: how far a residual network is from the differential equation that its blocks approximate, and the change
     by each block.
 
     See equation (2) of the module docstring.
 
-    >>> OdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
+    >>> ResidualNetworkOdeGap(("0", "1"), 0.01, (0.1, 0.1), (0.02,)).verdict
     'The 2 blocks agree up to 1.0% with the differential equation that they discretize; one block changes the state by
     up to 10% of the state.'
     """
@@ -59,8 +59,8 @@ class OdeGap(Result):
         return (Plot("Depth as time", lines, Axis("block"), Axis("relative size")),)
 
 
-@names_call
-def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
+@add_call_to_errors
+def residual_network_ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> ResidualNetworkOdeGap:
     """Measures how far a residual network is from the differential equation that its blocks approximate.
 
     See equation (2) of the module docstring.
@@ -80,7 +80,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
     ...     def forward(self, h):
     ...         return h + 0.5 * h
     >>> net = nn.Sequential(Step(), Step())                          # (1.5^2 - e) / (1.5^2 - 1)
-    >>> round(ode_gap(net, torch.ones(1, 2, dtype=torch.float64)).gap, 3)
+    >>> round(residual_network_ode_gap(net, torch.ones(1, 2, dtype=torch.float64)).gap, 3)
     0.375
     """
     check_weights(module)
@@ -101,7 +101,7 @@ def ode_gap(module: nn.Module, data: Any, *, refine: int = 4) -> OdeGap:
             float((blocks[t + 1](h) - h - fields[t]).norm() / fields[t].norm().clamp(min=1e-30))
             for t, h in enumerate(states[: len(blocks) - 1])
         )
-    return OdeGap(tuple(names), gap, steps, changes)
+    return ResidualNetworkOdeGap(tuple(names), gap, steps, changes)
 
 
 def _flow(blocks: list[nn.Module], h: Tensor, fine: int) -> Tensor:
@@ -130,7 +130,7 @@ def _chain(module: nn.Module, x: Any) -> tuple[list[str], Tensor]:
     calls: list[tuple[str, Tensor, Tensor]] = []
     hooks = [m.register_forward_hook(_note(name, calls)) for name, m in module.named_modules() if name]
     try:
-        run(module, x)
+        run_module(module, x)
     finally:
         for hook in hooks:
             hook.remove()

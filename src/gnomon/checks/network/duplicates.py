@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Axis, Bars, Plot, Result
@@ -49,7 +49,7 @@ class UnitDuplicates(Result):
         return (Plot("Units that repeat others", (Bars("units", names, wasted),), Axis("units"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def unit_duplicates(module: nn.Module) -> UnitDuplicates:
     """Counts units of linear or convolution layers that repeat another unit or have zero incoming weights.
 

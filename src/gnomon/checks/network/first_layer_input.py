@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.preserve import random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = ["input_of_first_layer"]
 
@@ -38,7 +38,7 @@ def input_of_first_layer(module: nn.Module, x: Inputs) -> Tensor | None:
     seen: list[Tensor] = []
 
     def look(part: nn.Module, args: Any, kwargs: Any) -> None:
-        given = next(tensors((args, kwargs)), None)
+        given = next(input_tensors((args, kwargs)), None)
         if given is not None and given.is_floating_point():
             seen.append(given.detach().clone())
 
@@ -47,5 +47,5 @@ def input_of_first_layer(module: nn.Module, x: Inputs) -> Tensor | None:
         if isinstance(part, WEIGHTED):
             part.register_forward_pre_hook(look, with_kwargs=True)
     with random_state(0), torch.no_grad():
-        run(model, x)
-    return seen[0] if seen and len(seen[0]) == count(x) else None
+        run_module(model, x)
+    return seen[0] if seen and len(seen[0]) == count_examples(x) else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 
 from gnomon.checks.network.meanfield import Activation
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_type
 from gnomon.core.results import Axis, Bars, Plot, Result
 from gnomon.expectations import Moments
@@ -52,7 +52,7 @@ class ActivationGain(Result):
         return (Plot("Mean squares passed on", (Bars("mean square", names, sizes),), Axis("mean square")),)
 
 
-@names_call
+@add_call_to_errors
 def activation_gain(activation: Activation) -> ActivationGain:
     """Computes how much an activation function scales signals and gradients, and the weight gain that preserves
     signals.

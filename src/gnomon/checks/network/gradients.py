@@ -19,10 +19,10 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.arguments import map_tensors
-from gnomon.core.inputs.checks import check_integer, check_readable, check_seed
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable, check_seed
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
@@ -74,7 +74,7 @@ class GradientCheck(Result):
         return (Plot("Gradients and differences", (bars,), Axis("relative error"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def gradient_check(
     module: nn.Module, data: Any, *, examples: int = 32, loss: Loss | None = None, seed: int = 0
 ) -> GradientCheck:
@@ -101,10 +101,10 @@ def gradient_check(
     >>> round(gradient_check(Detached(), (torch.ones(2, 1), torch.zeros(2))).worst, 3)
     0.5
     """
-    check_readable(module)
+    check_module_is_callable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     model = copy_module(module).double()
-    batch = source(data, module=module).probe(check_integer("examples", examples), seed=seed)
+    batch = data_source(data, module=module).probe(check_integer("examples", examples), seed=seed)
     inputs = map_tensors(lambda t: t.double() if t.is_floating_point() else t, batch.x)
     with preserve(model):
         objective = Objective.of((inputs, batch.y), model, loss)

@@ -1,7 +1,7 @@
 """Collects statistics of each layer's outputs and gradients over several batches, with hooks.
 
-The quantities are defined in `signal`. Means over examples are sums over batches, weighted by their size; extremes of a
-unit are extremes of batches; correlations are between the first examples.
+The quantities are defined in `signal_propagation`. Means over examples are sums over batches, weighted by their size;
+extremes of a unit are extremes of batches; correlations are between the first examples.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import input_tensors
 
 MIN_EXAMPLES_FOR_DEAD_UNITS = 8
 """Minimum number of examples for calling a constant unit dead."""
@@ -113,7 +113,7 @@ def record_layers(module: nn.Module, n: int, sums: dict[str, LayerSums]) -> Iter
 
     def hook(name: str) -> Any:
         def add(part: nn.Module, _args: Any, out: Any) -> None:
-            h = next(iter(tensors(out)), None)
+            h = next(iter(input_tensors(out)), None)
             if h is None or not h.is_floating_point() or h.dim() == 0:
                 return
             axis["units"] = 1 if isinstance(part, FIRST) else -1 if isinstance(part, LAST) else axis["units"]

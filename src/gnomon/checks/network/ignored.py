@@ -27,12 +27,12 @@ from torch import Tensor, nn
 
 from gnomon.checks.network.chance import relative_output_distance
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, map_tensors
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
@@ -64,16 +64,18 @@ def ignored_input_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         size = float(first.double().abs().max())
         spread = float((first - first.mean(0)).double().abs().max())
         if (
-            count(x) > 2
+            count_examples(x) > 2
             and spread <= NO_EFFECT_TOLERANCE * size
             and effect <= NO_EFFECT_TOLERANCE + 1e4 * NO_EFFECT_TOLERANCE
         ):
             return _all_of_them(module, x, spread)
         found: list[Finding] = []
-        parts = list(tensors(x))
+        parts = list(input_tensors(x))
         seen = _gradients(module, x)
         targets = {
-            id(t) for name in TARGET_ARGUMENT_NAMES for t in tensors(x.get(name) if isinstance(x, Mapping) else None)
+            id(t)
+            for name in TARGET_ARGUMENT_NAMES
+            for t in input_tensors(x.get(name) if isinstance(x, Mapping) else None)
         }
         for i, t in enumerate(parts):
             # Skips inputs that are also targets, because a network may use those only in its own loss.
@@ -136,7 +138,7 @@ def _part(
 def _changes_own_loss(module: nn.Module, x: Inputs, moved: Inputs) -> bool:
     """Checks whether the loss that a module itself returns differs after its inputs are changed."""
     with torch.no_grad():
-        losses = [run(module, inputs) for inputs in (x, moved)]
+        losses = [run_module(module, inputs) for inputs in (x, moved)]
     before, after = (one.get("loss") if isinstance(one, Mapping) else None for one in losses)
     return isinstance(before, Tensor) and isinstance(after, Tensor) and not torch.equal(before, after)
 
@@ -154,16 +156,16 @@ def _gradients(module: nn.Module, x: Inputs) -> list[Tensor | None]:
     inputs.
     """
     tracked = map_tensors(lambda t: t.detach().clone().requires_grad_() if t.is_floating_point() else t, x)
-    leaves = [t for t in tensors(tracked) if t.requires_grad]
+    leaves = [t for t in input_tensors(tracked) if t.requires_grad]
     if not leaves:
-        return [None for _ in tensors(x)]
+        return [None for _ in input_tensors(x)]
     with torch.enable_grad():
-        out = output_rows(run(module, tracked), count(x))
+        out = output_rows(run_module(module, tracked), count_examples(x))
         weights = torch.rand(out.shape[1], device=out.device, dtype=out.dtype) + 0.5
         value = (out * weights).sum()
         grads = torch.autograd.grad(value, leaves, allow_unused=True) if value.requires_grad else [None] * len(leaves)
     known = iter(torch.zeros_like(t) if g is None else g for t, g in zip(leaves, grads, strict=True))
-    return [next(known) if t.is_floating_point() else None for t in tensors(x)]
+    return [next(known) if t.is_floating_point() else None for t in input_tensors(x)]
 
 
 def _unseen_places(module: nn.Module, x: Inputs, i: int, varies: Tensor, first: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take, tensors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, map_tensors, take_examples
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -63,11 +63,11 @@ def computes_linear_function(module: nn.Module, x: Inputs) -> bool:
     >>> computes_linear_function(nn.Tanh(), torch.randn(9, 4))
     False
     """
-    few = take(x, slice(0, EXAMPLES_IN_PASS))
-    if count(few) < MIN_EXAMPLES or not all(t.is_floating_point() for t in tensors(few)):
+    few = take_examples(x, slice(0, EXAMPLES_IN_PASS))
+    if count_examples(few) < MIN_EXAMPLES or not all(t.is_floating_point() for t in input_tensors(few)):
         return False
     second, third = (map_tensors(partial(torch.roll, shifts=k, dims=0), few) for k in (1, 2))
-    pieces = zip(tensors(few), tensors(second), tensors(third), strict=True)
+    pieces = zip(input_tensors(few), input_tensors(second), input_tensors(third), strict=True)
     mixed = iter([3 * a - b - c for a, b, c in pieces])
     with preserve(module, seed=0, grad=False):
         f = [_logits(run_to_rows(module, part)) for part in (few, second, third)]

@@ -33,7 +33,7 @@ from math import exp, inf, log
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_number, check_type
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.expectations import Moments
@@ -164,7 +164,7 @@ class MeanField(Result):
         return (Plot("Correlations", marks, *axes, caption=caption),)
 
 
-@names_call
+@add_call_to_errors
 def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0.0, q: float = 1.0) -> MeanField:
     """Predicts how signals and gradients change with depth in a wide random network, from its activation, weights and
     biases.
@@ -188,7 +188,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     check_type("activation", activation, Callable, fix="Pass a function such as torch.tanh or nn.ReLU()")
     weight_std, q = check_number("weight_std", weight_std, above=0), check_number("q", q, above=0)
     if check_number("bias_std", bias_std) < 0:
-        raise out_of_range("bias_std", "a number of at least 0", bias_std)
+        raise out_of_range_error("bias_std", "a number of at least 0", bias_std)
     phi = Moments(activation)
     fixed = _fixed_point(phi, weight_std, bias_std, q)
     at = _inside(fixed)
@@ -201,7 +201,7 @@ def mean_field(activation: Activation, *, weight_std: float, bias_std: float = 0
     return MeanField(activation, weight_std, bias_std, fixed, c, chi, slope, turn, phi)
 
 
-@names_call
+@add_call_to_errors
 def critical_weight_std(activation: Activation, *, bias_std: float = 0.0) -> float:
     """Returns the standard deviation of initial weights at which gradients neither vanish nor explode with depth.
 

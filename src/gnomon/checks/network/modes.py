@@ -22,7 +22,7 @@ Reference: [srivastava2014dropout].
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.layer_classes import BATCH_NORMS, DROPOUTS
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
@@ -59,7 +59,7 @@ def dropout_noise_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
         for name, part in module.named_modules()
         if isinstance(part, DROPOUTS) and part.p >= MAX_DROPOUT_RATE
     ]
-    if not drops or count(x) < 8:
+    if not drops or count_examples(x) < 8:
         return ()
     with preserve(module, grad=False):
         # Puts all submodules except batch norms into train mode, because attention in eval mode skips its inner

@@ -4,7 +4,7 @@
 
 Hypotheses: checkpoints of one architecture. Reference: [ioffe2015batch]; [santurkar2018how].
 
->>> MomentShift({"0": (0.0, 0.5)}, {"0": (1.0, 2.0)}).verdict[:26]
+>>> ActivationMomentShift({"0": (0.0, 0.5)}, {"0": (1.0, 2.0)}).verdict[:26]
 "The outputs of '0' moved m"
 """
 
@@ -14,20 +14,20 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import take
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import all_inputs
-from gnomon.core.modules.capture import capture, layer_names, outputs_of_layers
+from gnomon.core.modules.capture import capture_layer_outputs, layer_names, outputs_of_layers
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Line, Plot, Result
 
-__all__ = ["MomentShift", "moment_shift"]
+__all__ = ["ActivationMomentShift", "activation_moment_shift"]
 
 
 @dataclass(frozen=True, slots=True)
-class MomentShift(Result):
+class ActivationMomentShift(Result):
     """Result: for each layer and checkpoint, how far the units' means moved, and the ratio of their standard
     deviations.
     """
@@ -50,8 +50,8 @@ class MomentShift(Result):
         return (Plot("Shift of layers", lines, Axis("checkpoint"), Axis("shift in standard deviations"), self.verdict),)
 
 
-@names_call
-def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
+@add_call_to_errors
+def activation_moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> ActivationMomentShift:
     """Measures how the mean and standard deviation of each layer's units change over checkpoints of a run.
 
     See equation (1) of the module docstring.
@@ -60,7 +60,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
 
     >>> import torch
     >>> net = nn.Sequential(nn.Linear(1, 1))
-    >>> moment_shift([net, net], torch.randn(8, 1)).means
+    >>> activation_moment_shift([net, net], torch.randn(8, 1)).means
     {'0': (0.0, 0.0)}
     """
     if len(checkpoints) < 2:
@@ -72,8 +72,8 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
     inputs = all_inputs(data, checkpoints[0])
     first = checkpoints[0]
     names = [name for name in layer_names(first) if any(True for _ in first.get_submodule(name).parameters())]
-    with preserve(first, grad=False), capture(first, names) as kept:
-        run(first, take(inputs, slice(0, 1)))
+    with preserve(first, grad=False), capture_layer_outputs(first, names) as kept:
+        run_module(first, take_examples(inputs, slice(0, 1)))
         # Leaves out layers that were never called. Attention reads its output layer's weights without calling the
         # layer.
         names = [name for name in names if name in kept]
@@ -89,7 +89,7 @@ def moment_shift(checkpoints: Sequence[nn.Module], data: Any) -> MomentShift:
         mean, std = rows[0][name]
         means[name] = tuple(float(((r[name][0] - mean) / std.clamp_min(1e-30)).square().mean().sqrt()) for r in rows)
         deviations[name] = tuple(float((r[name][1] / std.clamp_min(1e-30)).mean()) for r in rows)  # (1)
-    return MomentShift(means, deviations)
+    return ActivationMomentShift(means, deviations)
 
 
 def _moments(h: Tensor) -> tuple[Tensor, Tensor]:

@@ -31,12 +31,12 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, map_tensors, take_examples
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -77,14 +77,14 @@ def normalization_findings(module: nn.Module, x: Inputs, y: Tensor, loss: Callab
     if lost and any(int(part.num_batches_tracked or 0) > 0 for part in norms):
         missing = Value("layers without statistics", len(lost), meaning=f"of {len(norms)} with batch norm")
         return (Finding(kinds.STATISTICS_LOST, lost[0], {}, (missing,), 0.0),)
-    if count(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
+    if count_examples(x) < 16 or not (lost or any(int(part.num_batches_tracked or 0) > 0 for part in norms)):
         return ()
     model = copy_module(module).eval()  # A copy is used, because batch norm in training mode changes its buffers.
     with random_state(0), torch.no_grad():
-        running = map_tensors(Tensor.clone, run(model, x))
+        running = map_tensors(Tensor.clone, run_module(model, x))
         for part in model.modules():
             part.training = isinstance(part, BATCH_NORMS)
-        returned = run(model, x)
+        returned = run_module(model, x)
     a, b = _losses(loss, running, y), _losses(loss, returned, y)
     if not isinstance(returned, Tensor) and not bool((a != a[0]).any() | (b != b[0]).any()):
         return ()  # The model returned one loss for all examples, so the difference (1) has no standard error.
@@ -119,7 +119,7 @@ def lagging_statistics(
         part.training = isinstance(part, BATCH_NORMS)
     with random_state(0), torch.no_grad():
         for _ in range(SETTLING_BATCHES):
-            run(model, take(x, torch.randperm(count(x))[:batch]))
+            run_module(model, take_examples(x, torch.randperm(count_examples(x))[:batch]))
     if normalization_findings(model.eval(), x, y, loss):
         return found
     return tuple(replace(finding, row=kinds.STATISTICS_LAG) for finding in found)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import design as kinds
 
@@ -52,7 +52,7 @@ def padding_index_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     handles = [part.register_forward_pre_hook(partial(_keep, given, name)) for name, part in layers.items()]
     try:
         with preserve(module, grad=False, seed=0):
-            output_tensor(run(module, x))
+            output_tensor(run_module(module, x))
     finally:
         for handle in handles:
             handle.remove()

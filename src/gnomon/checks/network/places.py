@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from gnomon.checks.network.chance import relative_output_distance
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -53,9 +53,9 @@ def token_order_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> token_order_findings(nn.Linear(3, 1), torch.zeros(9, 3))                 # no tokens
     ()
     """
-    if not _are_tokens(x) or not _attends(module, take(x, slice(0, 2))):
+    if not _are_tokens(x) or not _attends(module, take_examples(x, slice(0, 2))):
         return ()
-    few = take(x, slice(0, EXAMPLES_IN_PASS))
+    few = take_examples(x, slice(0, EXAMPLES_IN_PASS))
     assert isinstance(few, Tensor)
     order = torch.randperm(few.shape[1], generator=torch.Generator().manual_seed(0))
     with preserve(module, grad=False, seed=0):
@@ -75,7 +75,7 @@ def early_pooling_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     >>> early_pooling_findings(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), torch.randn(20, 1, 8, 8))
     ()
     """
-    few = take(x, slice(0, EXAMPLES_IN_PASS))
+    few = take_examples(x, slice(0, EXAMPLES_IN_PASS))
     layers = [name for name, part in module.named_modules() if isinstance(part, nn.Conv2d)]
     if not isinstance(few, Tensor) or few.dim() != 4:
         return ()
@@ -121,7 +121,7 @@ def padding_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     """
     if not _are_tokens(x) or not any(isinstance(part, RECURRENT) for part in module.modules()):
         return ()
-    few = take(x, slice(0, EXAMPLES_IN_PASS))
+    few = take_examples(x, slice(0, EXAMPLES_IN_PASS))
     assert isinstance(few, Tensor)
     value = int(few[:, -1].mode().values)
     padded = (few.flip(1) == value).long().cumprod(1).sum(1)

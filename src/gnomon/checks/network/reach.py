@@ -32,12 +32,12 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
 from gnomon.core.modules.outputs import output_rows, run_to_rows
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import call_with_inputs, run
+from gnomon.core.modules.run import call_with_inputs, run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import most_serious_first
 from gnomon.findings import network as kinds
@@ -229,7 +229,7 @@ def loss_gradients(
     with warnings.catch_warnings(), random_state(0), torch.inference_mode(False), torch.enable_grad():
         # Hides torch's warning about different shapes, which another finding reports.
         warnings.filterwarnings("ignore", message="Using a target size")
-        value = loss(run(module, x), y)
+        value = loss(run_module(module, x), y)
         if not value.requires_grad:
             return dict.fromkeys(own)
         grads = torch.autograd.grad(value, list(own.values()), allow_unused=True)
@@ -270,5 +270,7 @@ def _changes_outputs(module: nn.Module, x: Inputs, names: list[str]) -> bool:
             name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
         }
         first = run_to_rows(module, x).clone()
-        other = output_rows(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count(x))
+        other = output_rows(
+            call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count_examples(x)
+        )
     return bool((first - other).abs().max() > 1e-5 * first.abs().max())

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding
 from gnomon.findings import design as kinds
 
@@ -44,7 +44,7 @@ def reshaped_axes_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     ()
     """
     with preserve(module, grad=False, seed=0), _Reshapes() as seen:
-        run(module, take(x, slice(0, EXAMPLES_IN_PASS)))
+        run_module(module, take_examples(x, slice(0, EXAMPLES_IN_PASS)))
     for name, old, new in seen.calls:
         axis = _first_exchanged_axis(old, new)
         if axis:

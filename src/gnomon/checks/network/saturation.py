@@ -18,9 +18,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.findings import network as kinds
 
@@ -51,7 +51,9 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
 
     def look(name: str, ends: tuple[float, float], part: nn.Module, args: Any, out: Any) -> None:
         low, high = ends
-        out = next(iter(tensors(out)))  # A recurrent layer returns (all states, last state); this takes all states.
+        out = next(
+            iter(input_tensors(out))
+        )  # A recurrent layer returns (all states, last state); this takes all states.
         edge = END_OF_RANGE_SHARE * (high - low)
         at_end = (out.detach() < low + edge) | (out.detach() > high - edge)
         shares.setdefault(name, float(at_end.double().mean()))
@@ -64,7 +66,7 @@ def saturation_findings(module: nn.Module, x: Inputs) -> tuple[Finding, ...]:
     with preserve(module, grad=False):
         handles = [part.register_forward_hook(partial(look, name, ENDS[type(part)])) for name, part in named]
         try:
-            outputs = run(module, x)
+            outputs = run_module(module, x)
         finally:
             for handle in handles:
                 handle.remove()

@@ -22,8 +22,8 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.inputs.checks import check_weights
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.capture import layer_names, outputs_of_layers
@@ -57,7 +57,7 @@ class SignalScales(Result):
         return (Plot("Size of signals", marks, Axis("layer"), Axis("mean square", log=min(self.measured) > 0)),)
 
 
-@names_call
+@add_call_to_errors
 def signal_scales(module: nn.Module, data: Any) -> SignalScales:
     """Measures the mean square of the signal after each ReLU of a chain of layers, and predicts it from the weights
     alone.
@@ -80,7 +80,7 @@ def signal_scales(module: nn.Module, data: Any) -> SignalScales:
     """
     check_weights(module)
     inputs = all_inputs(data, module)
-    square = float(next(tensors(inputs)).double().square().mean())
+    square = float(next(input_tensors(inputs)).double().square().mean())
     names, predicted, pending = [], [], None
     for name in layer_names(module):
         part = module.get_submodule(name)

@@ -13,7 +13,7 @@ such as ``F.relu``, show in the outputs of the next layer. Examples pass in batc
 Reference: [poole2016exponential], [schoenholz2017deep] for what (1) and (2) do in theory; [glorot2010understanding].
 
 >>> import torch
->>> result = signal(nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1)), torch.randn(32, 4))
+>>> result = signal_propagation(nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 1)), torch.randn(32, 4))
 >>> [layer.name for layer in result.layers], [layer.kind for layer in result.layers]
 (['0', '1', '2'], ['Linear', 'ReLU', 'Linear'])
 """
@@ -32,9 +32,9 @@ from gnomon.adapter.adapt import adapt_inputs
 from gnomon.checks.network.hooks import LayerSums, record_layers
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.signal_findings import signal_findings
-from gnomon.core.errors import InputError, names_call
-from gnomon.core.inputs.arguments import Inputs, count, map_tensors, tensors
-from gnomon.core.inputs.checks import check_readable, check_seed
+from gnomon.core.errors import InputError, add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, map_tensors
+from gnomon.core.inputs.checks import check_module_is_callable, check_seed
 from gnomon.core.inputs.source import DEFAULT_BATCH_SIZE, AbstractSource, as_input_source
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve
@@ -44,11 +44,11 @@ from gnomon.findings import network as kinds
 from gnomon.program.laws import weight_std
 from gnomon.training.evaluate import Loss, Objective
 
-__all__ = ["Signal", "signal", "trained_unit_findings"]
+__all__ = ["SignalPropagation", "signal_propagation", "trained_unit_findings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Signal(Result):
+class SignalPropagation(Result):
     """Result: statistics of outputs and gradients of each layer in the order of calls, and the mean square of the
     inputs.
 
@@ -97,8 +97,8 @@ class Signal(Result):
         return (Plot("Signal propagation", tuple(marks), *axes, caption=self.verdict),)
 
 
-@names_call
-def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int = 0) -> Signal:
+@add_call_to_errors
+def signal_propagation(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int = 0) -> SignalPropagation:
     """Measures the sizes of outputs and gradients at every layer, and finds layers at which they vanish or explode.
 
         activation = mean h^2,    gradient = mean (n dL/dh)^2                                         (1)
@@ -114,13 +114,13 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
     Reference: [schoenholz2017deep], [glorot2010understanding].
     Cost: one forward and one backward pass over the examples.
 
-    >>> result = signal(nn.Linear(3, 5, bias=False), torch.eye(3))
+    >>> result = signal_propagation(nn.Linear(3, 5, bias=False), torch.eye(3))
     >>> bool(abs(result.layers[0].gradient - 1) < 1e-6)                        # random signs: dL/df = +-1 / n
     True
     """
     if isinstance(module, nn.Module):
         module, data = adapt_inputs(module, data)
-    check_readable(module)
+    check_module_is_callable(module)
     generator = torch.Generator().manual_seed(check_seed(seed))
     sums = _Sums({}, {})
     with preserve(module):
@@ -135,7 +135,7 @@ def signal(module: nn.Module, data: Any, *, loss: Loss | None = None, seed: int 
     layers = tuple(layer.result(gradients) for layer in sums.layers.values())
     square = None if sums.squares is None else sums.squares / sums.examples
     found = signal_findings(layers, square, _weight_variance(module))
-    return Signal(layers, square, sums.examples, tuple(_behind_frozen(one, layers, module) for one in found))
+    return SignalPropagation(layers, square, sums.examples, tuple(_behind_frozen(one, layers, module) for one in found))
 
 
 def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
@@ -144,7 +144,7 @@ def trained_unit_findings(module: nn.Module, x: Any) -> tuple[Finding, ...]:
     >>> trained_unit_findings(nn.Sequential(nn.Linear(2, 8), nn.Tanh()), torch.randn(16, 2))
     ()
     """
-    found = signal(module, x).findings
+    found = signal_propagation(module, x).findings
     after = [
         replace(f, row=kinds.DEAD_AFTER_TRAINING)
         if f.row in (kinds.DEAD_LAYER, kinds.CONSTANT_LAYER, kinds.DEAD_UNITS)
@@ -188,10 +188,10 @@ class _Sums:
     def add(self, f: PureFunction, inputs: Inputs, loss_of: Callable[[Any], Tensor]) -> None:
         """Runs one batch forward and backward, and adds its statistics to the sums."""
         x = map_tensors(lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, inputs)
-        n = count(x)
+        n = count_examples(x)
         with record_layers(f.module, n, self.layers):
             value = loss_of(f.module_output(x))
-        real = [t for t in tensors(x) if t.requires_grad]
+        real = [t for t in input_tensors(x) if t.requires_grad]
         self.examples += n
         if real:
             self.squares = (self.squares or 0.0) + n * float(real[0].detach().double().square().mean())

@@ -25,9 +25,9 @@ from typing import Any
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding
 from gnomon.findings import design as kinds
 
@@ -60,7 +60,7 @@ def step_function_findings(before: nn.Module, after: nn.Module, x: Inputs) -> tu
     if not same or not moved:
         return ()
     with preserve(after, grad=False, seed=0), _Names() as seen:
-        run(after, take(x, slice(0, EXAMPLES_IN_PASS)))
+        run_module(after, take_examples(x, slice(0, EXAMPLES_IN_PASS)))
     called = next((name for name in STEP_FUNCTIONS if name in seen.names or f"{name}_" in seen.names), None)
     if called is None:
         return ()

@@ -10,7 +10,7 @@ Hypotheses: none; a network with a bias, a normalization with shift or a positio
 import torch
 from torch import nn
 
-from gnomon.core.inputs.arguments import Inputs, map_tensors, take, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors, map_tensors, take_examples
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.modules.preserve import preserve
@@ -40,10 +40,10 @@ def has_no_constant(module: nn.Module, x: Inputs) -> bool:
     True
     """
     layers = [part for part in module.modules() if isinstance(part, AFFINE_LAYERS)]
-    few = take(x, slice(0, 2))
+    few = take_examples(x, slice(0, 2))
     if not layers or any(part.bias is not None for part in layers):
         return False
-    if not all(t.is_floating_point() for t in tensors(few)):
+    if not all(t.is_floating_point() for t in input_tensors(few)):
         return False
     with preserve(module, seed=0, grad=False):
         f, zero = run_to_rows(module, few), run_to_rows(module, map_tensors(torch.zeros_like, few))

@@ -26,13 +26,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import Inputs, count, take
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
+from gnomon.core.inputs.source import data_source
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import random_state, set_mode
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Result, Value
 from gnomon.findings import training as kinds
 from gnomon.training.optimizers import AbstractOptimizer
@@ -72,7 +72,7 @@ class TrainingExplosion(Result):
         return "are no longer finite" if not isfinite(self.growth) else f"grew {self.growth:.1g} times"
 
 
-@names_call
+@add_call_to_errors
 def find_explosion(
     module: nn.Module,
     data: Any,
@@ -100,8 +100,8 @@ def find_explosion(
     """
     sizes: dict[str, float] = {}
     first: dict[str, float] = {}
-    x, y = source(data, module=module).pair()
-    n = count(x)
+    x, y = data_source(data, module=module).pair()
+    n = count_examples(x)
     with torch.inference_mode(False), torch.enable_grad(), random_state(seed):
         model = copy_module(module)
         moved = [p for p in model.parameters() if p.requires_grad]
@@ -115,7 +115,7 @@ def find_explosion(
                     break
                 index = torch.randint(0, n, (min(batch, n),))
                 sizes.clear()
-                slope = partial(_slope, model, take(x, index), y[index.to(y.device)], loss, moved)
+                slope = partial(_slope, model, take_examples(x, index), y[index.to(y.device)], loss, moved)
                 optimizer.move(moved, slope, memory, step)
                 first = first or dict(sizes)
                 for name, size in sizes.items():
@@ -134,5 +134,5 @@ def _slope(
     model: nn.Module, x: Inputs, y: Tensor, loss: Callable[[Tensor, Tensor], Tensor], moved: list[nn.Parameter]
 ) -> tuple[Tensor, Any]:
     with torch.enable_grad():
-        value = loss(output_tensor(run(model, x)), y)
+        value = loss(output_tensor(run_module(model, x)), y)
         return value.detach(), torch.autograd.grad(value, moved, allow_unused=True)

@@ -26,9 +26,9 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.checks.data.rows import example_hashes
-from gnomon.core.inputs.arguments import Inputs, take
+from gnomon.core.inputs.arguments import Inputs, take_examples
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import training as kinds
@@ -36,7 +36,7 @@ from gnomon.training import Adam, train
 from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer
 
-__all__ = ["OneBatch", "fit_one_batch", "one_batch_findings"]
+__all__ = ["OneBatchFit", "fit_one_batch", "one_batch_findings"]
 
 BATCH_EXAMPLES = 8
 """Examples to learn by heart."""
@@ -49,7 +49,7 @@ MIN_FITTED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class OneBatch(Record):
+class OneBatchFit(Record):
     """Result: which fraction of one small batch a network memorizes, with the user's optimizer and at best with
     Adam.
     """
@@ -63,7 +63,7 @@ class OneBatch(Record):
 def fit_one_batch(
     module: nn.Module, x: Inputs, y: Tensor, *, loss: Loss, optimizer: AbstractOptimizer,
     targets: Callable[[Tensor], Tensor] = lambda y: y,
-) -> OneBatch | None:  # fmt: skip
+) -> OneBatchFit | None:  # fmt: skip
     """Trains copies of a network on a few different examples only; returns how well they fit, None if too few examples
     differ.
 
@@ -76,20 +76,20 @@ def fit_one_batch(
     chosen = _different(x, y)
     if len(chosen) < BATCH_EXAMPLES:
         return None
-    few, known = take(x, chosen), y[chosen]
+    few, known = take_examples(x, chosen), y[chosen]
     reached = [_fitted_share(module, few, known, loss, optimizer, targets)]
     for lr in ADAM_RATES:
         if max(reached) < MIN_FITTED:
             reached.append(_fitted_share(module, few, known, loss, Adam(lr), targets))
-    return OneBatch(len(chosen), FITTING_STEPS, reached[0], max(reached))
+    return OneBatchFit(len(chosen), FITTING_STEPS, reached[0], max(reached))
 
 
-def one_batch_findings(found: OneBatch | None) -> tuple[Finding, ...]:
+def one_batch_findings(found: OneBatchFit | None) -> tuple[Finding, ...]:
     """Reports a problem if the network cannot memorize one small batch with the user's optimizer.
 
     To be used for networks that fit their training set badly. False alarms: 0 of 240 healthy networks of six kinds.
 
-    >>> one_batch_findings(OneBatch(8, 200, 0.2, 1.0))[0].kind
+    >>> one_batch_findings(OneBatchFit(8, 200, 0.2, 1.0))[0].kind
     'cannot-fit-one-batch'
     """
     if found is None or found.own >= MIN_FITTED:
@@ -130,7 +130,7 @@ def _fitted_share(
     )
     if run.raise_if_interrupted().stopped != "finished":
         return 0.0
-    f = outputs(run.model, x)
+    f = outputs_in_eval_mode(run.model, x)
     if not y.is_floating_point():
         return float((predicted_classes(f) == y).double().mean())
     y, f = y.reshape(len(y), -1).double(), f.double()

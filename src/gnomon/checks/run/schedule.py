@@ -24,7 +24,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.findings import design as kinds
 from gnomon.training.schedule import Schedule
 
-__all__ = ["planned_rates", "schedule_findings"]
+__all__ = ["planned_learning_rates", "schedule_findings"]
 
 MIN_EFFECTIVE_SHARE = 0.2
 """Share of the epochs that must be effective (1). Cosine schedules have 0.5."""
@@ -58,11 +58,11 @@ def schedule_findings(rates: Sequence[float], *, base: float | None = None) -> t
     return (Finding(kinds.RATE_DECAYS_AWAY, "optimizer", values, (Value("effective epochs", effective),), 0.0),)
 
 
-def planned_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
+def planned_learning_rates(schedule: Schedule, lr: float, epochs: int) -> tuple[float, ...]:
     """Returns the learning rate that a scheduler plans for each epoch; empty if it steps per batch or depends on a
     measured loss.
 
-    >>> planned_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
+    >>> planned_learning_rates(lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.5), 1.0, 3)
     (1.0, 0.5, 0.25)
     """
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=lr)

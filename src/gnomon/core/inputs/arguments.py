@@ -4,7 +4,7 @@ The first axis of every tensor counts the examples; whatever is not a tensor is 
 
 >>> import torch
 >>> x = {"ids": torch.zeros(5, 7), "scale": 2.0}
->>> count(x), take(x, torch.tensor([0, 1]))["ids"].shape
+>>> count_examples(x), take_examples(x, torch.tensor([0, 1]))["ids"].shape
 (5, torch.Size([2, 7]))
 """
 
@@ -20,11 +20,11 @@ from gnomon.core.inputs.arrays import Table, as_tensor
 
 __all__ = [
     "Inputs",
-    "count",
-    "detach_to_module",
-    "take",
-    "tensors",
-    "to_module",
+    "count_examples",
+    "detached_on_device_of",
+    "take_examples",
+    "input_tensors",
+    "to_device_and_dtype_of",
     "map_tensors",
     "with_channels_last",
 ]
@@ -33,13 +33,13 @@ Inputs = Tensor | np.ndarray | Table | tuple[Any, ...] | list[Any] | Mapping[str
 """How a module is called: module(x), module(*x) for a tuple or list, module(**x) for a dict. A table is one x."""
 
 
-def count(x: Inputs) -> int:
+def count_examples(x: Inputs) -> int:
     """Returns the number of examples in the model inputs x; raises an error if tensors disagree or none has examples.
 
-    >>> count((torch.zeros(3, 2), torch.zeros(3)))
+    >>> count_examples((torch.zeros(3, 2), torch.zeros(3)))
     3
     """
-    sizes = {len(t) for t in tensors(x)}
+    sizes = {len(t) for t in input_tensors(x)}
     if len(sizes) != 1:
         found = "no tensor with an example axis" if not sizes else f"tensors of {sorted(sizes)} examples"
         raise InputError(
@@ -53,10 +53,10 @@ def count(x: Inputs) -> int:
     return n
 
 
-def tensors(x: Any) -> Iterator[Tensor]:
+def input_tensors(x: Any) -> Iterator[Tensor]:
     """Yields all tensors in the model inputs x that have one row per example, in the order of the arguments.
 
-    >>> len(list(tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
+    >>> len(list(input_tensors({"a": torch.zeros(2), "b": (torch.zeros(2), 1.0)})))
     2
     """
     if isinstance(x, Tensor):
@@ -64,10 +64,10 @@ def tensors(x: Any) -> Iterator[Tensor]:
             yield x
     elif isinstance(x, Mapping):
         for value in x.values():
-            yield from tensors(value)
+            yield from input_tensors(value)
     elif isinstance(x, (tuple, list)):
         for value in x:
-            yield from tensors(value)
+            yield from input_tensors(value)
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
@@ -89,13 +89,13 @@ def map_tensors(function: Callable[[Tensor], Tensor], x: Any) -> Any:
     return x
 
 
-def take(x: Inputs, index: Tensor | slice) -> Inputs:
+def take_examples(x: Inputs, index: Tensor | slice) -> Inputs:
     """Selects examples of the model inputs x by indices or a slice; the result is contiguous in memory, as many modules
     require.
 
     Cost: a copy of the examples at an index; none for a slice of contiguous tensors.
 
-    >>> take(torch.arange(5), slice(1, 3))
+    >>> take_examples(torch.arange(5), slice(1, 3))
     tensor([1, 2])
     """
     return map_tensors(lambda t: _contiguous(t[index]), x)
@@ -106,22 +106,22 @@ def _contiguous(t: Tensor) -> Tensor:
     return t if t.dim() == 4 and t.is_contiguous(memory_format=torch.channels_last) else t.contiguous()
 
 
-def detach_to_module(x: Inputs, module: nn.Module) -> Inputs:
+def detached_on_device_of(x: Inputs, module: nn.Module) -> Inputs:
     """Detaches inputs from the autograd graph, and moves them to the module's device and floating-point dtype.
 
-    >>> detach_to_module(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
+    >>> detached_on_device_of(torch.zeros(2, 3, dtype=torch.float64), nn.Linear(3, 1)).dtype
     torch.float32
     """
     # Tensors created in inference mode are cloned, because autograd cannot save them.
-    return to_module(map_tensors(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
+    return to_device_and_dtype_of(map_tensors(lambda t: t.clone() if t.is_inference() else t.detach(), x), module)
 
 
-def to_module(x: Inputs, module: nn.Module) -> Inputs:
+def to_device_and_dtype_of(x: Inputs, module: nn.Module) -> Inputs:
     """Moves inputs to the module's device and floating-point dtype, and keeps their gradients.
 
     Cost: a copy of the tensors that are converted.
 
-    >>> to_module(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
+    >>> to_device_and_dtype_of(torch.zeros(1, dtype=torch.float64, requires_grad=True), nn.Linear(1, 1)).requires_grad
     True
     """
     parameters = [p for p in module.parameters() if p.is_floating_point()]

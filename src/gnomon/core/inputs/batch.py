@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, take, tensors
-from gnomon.core.inputs.checks import as_numbers, dense, is_array
+from gnomon.core.inputs.arguments import Inputs, count_examples, input_tensors, take_examples
+from gnomon.core.inputs.checks import as_numbers, is_array, to_dense_tensors
 
 __all__ = ["Batch", "to_batch", "join_batches", "read_examples"]
 
@@ -31,16 +31,16 @@ class Batch:
     y: Tensor | None
 
     def __len__(self) -> int:
-        return count(self.x)
+        return count_examples(self.x)
 
     def __getitem__(self, index: Tensor | slice) -> "Batch":
-        return Batch(take(self.x, index), None if self.y is None else self.y[index])
+        return Batch(take_examples(self.x, index), None if self.y is None else self.y[index])
 
     @property
     def bytes(self) -> int:
         """Returns the memory of all tensors in the batch, in bytes."""
         targets = () if self.y is None else (self.y,)
-        return sum(t.numel() * t.element_size() for t in (*tensors(self.x), *targets))
+        return sum(t.numel() * t.element_size() for t in (*input_tensors(self.x), *targets))
 
 
 def to_batch(raw: Any) -> Batch:
@@ -55,12 +55,12 @@ def to_batch(raw: Any) -> Batch:
         key = next((key for key in TARGETS if key in raw), None)
         rest = {name: value for name, value in raw.items() if name != key}
         x = rest["x"] if set(rest) == {"x"} else rest
-        return Batch(dense(x), None if key is None else as_numbers(raw[key], "y"))
+        return Batch(to_dense_tensors(x), None if key is None else as_numbers(raw[key], "y"))
     if isinstance(raw, tuple | list) and len(raw) > 1:
         x = raw[0] if len(raw) == 2 else tuple(raw[:-1])
-        return Batch(dense(x), None if raw[-1] is None else as_numbers(raw[-1], "y"))
+        return Batch(to_dense_tensors(x), None if raw[-1] is None else as_numbers(raw[-1], "y"))
     if isinstance(raw, Tensor) or is_array(raw):
-        return Batch(dense(raw), None)
+        return Batch(to_dense_tensors(raw), None)
     if isinstance(raw, tuple | list) and len(raw) == 1:
         return to_batch(raw[0])
     fix = "Let the loader yield (inputs, targets) or a dict with the key 'labels'"

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from gnomon.core.errors import InputError, NotFiniteError, out_of_range
-from gnomon.core.inputs.arguments import Inputs, count, detach_to_module, tensors
+from gnomon.core.errors import InputError, NotFiniteError, out_of_range_error
+from gnomon.core.inputs.arguments import Inputs, count_examples, detached_on_device_of, input_tensors
 from gnomon.core.inputs.arrays import as_tensor
 from gnomon.core.inputs.images import adapt_images, warn
 
@@ -30,10 +30,10 @@ __all__ = [
     "as_numbers",
     "as_targets",
     "check_finite_inputs",
-    "dense",
+    "to_dense_tensors",
     "check_type",
     "check_module",
-    "check_readable",
+    "check_module_is_callable",
     "check_seed",
     "check_weights",
     "check_integer",
@@ -59,12 +59,12 @@ def check_module(module: Any) -> None:
         raise InputError(found, accepted="a torch.nn.Module", fix=fix)
 
 
-def check_readable(module: Any) -> None:
+def check_module_is_callable(module: Any) -> None:
     """Raises an error unless the argument is a module that torch can call with replaced parameters.
 
     Cost: a walk over the parts of the module.
 
-    >>> check_readable(nn.Linear(1, 1))
+    >>> check_module_is_callable(nn.Linear(1, 1))
     """
     check_module(module)
     if isinstance(module, nn.DataParallel | nn.parallel.DistributedDataParallel):
@@ -87,7 +87,7 @@ def check_weights(module: Any) -> None:
 
     >>> check_weights(nn.Linear(1, 1))
     """
-    check_readable(module)
+    check_module_is_callable(module)
     for name, p in (*module.named_parameters(), *module.named_buffers()):
         if p.is_floating_point() and not bool(torch.isfinite(p.detach()).all()):
             found, fix = f"'{name}' holds NaN or infinity", "Find the step at which training diverged"
@@ -114,10 +114,10 @@ def as_inputs(x: Any, module: nn.Module) -> Inputs:
     if any(p.is_meta for p in module.parameters()):
         found = "the parameters are on the device 'meta' and have no values"
         raise InputError(found, accepted="a module with values", fix="Build the module on a real device")
-    taken, notes = adapt_images(dense(x), module)
+    taken, notes = adapt_images(to_dense_tensors(x), module)
     warn(notes)
-    data = detach_to_module(taken, module)
-    count(data)
+    data = detached_on_device_of(taken, module)
+    count_examples(data)
     check_finite_inputs(data)
     return data
 
@@ -129,7 +129,7 @@ def check_finite_inputs(x: Inputs) -> None:
 
     >>> check_finite_inputs(torch.zeros(2, 1))
     """
-    for t in tensors(x):
+    for t in input_tensors(x):
         # A finite sum proves in one pass that all numbers are finite. If the sum is not finite, each number is checked.
         if t.is_floating_point() and not bool(t.sum().isfinite()) and not bool((finite := t.isfinite()).all()):
             rows = (~finite.reshape(len(t), -1).all(1)).nonzero().flatten()
@@ -213,7 +213,7 @@ def check_integer(name: str, value: Any, *, least: int = 1) -> int:
     known = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
     if not known or not isfinite(number) or number != int(number) or number < least:
         accepted = "a whole number" if least < 0 else f"a whole number of at least {least}"
-        raise out_of_range(name, accepted, value)
+        raise out_of_range_error(name, accepted, value)
     return int(number)
 
 
@@ -225,7 +225,7 @@ def check_seed(value: Any) -> int:
     """
     seed = check_integer("seed", value, least=SEEDS.start)
     if seed not in SEEDS:
-        raise out_of_range("seed", "a 64-bit whole number, such as 0", value)
+        raise out_of_range_error("seed", "a 64-bit whole number, such as 0", value)
     return seed
 
 
@@ -241,7 +241,7 @@ def check_number(name: str, value: Any, *, above: float = -inf, below: float = i
         accepted = (
             f"a number {low} and {high}" if low else f"a {high} number" if high == "finite" else f"a number {high}"
         )
-        raise out_of_range(name, accepted, value)
+        raise out_of_range_error(name, accepted, value)
     return float(value)
 
 
@@ -257,10 +257,10 @@ def check_type(name: str, value: Any, kind: Any, *, fix: str) -> None:
         raise InputError(f"{name} must be a {accepted}, but it is {shown}", accepted=f"a {accepted}", fix=fix)
 
 
-def dense(x: Any) -> Any:
+def to_dense_tensors(x: Any) -> Any:
     """Converts all arrays in the model inputs x to dense tensors; a list of numbers becomes one tensor.
 
-    >>> dense({"a": np.ones(1)})
+    >>> to_dense_tensors({"a": np.ones(1)})
     {'a': tensor([1.], dtype=torch.float64)}
     """
     if isinstance(x, Tensor) or is_array(x):

@@ -17,7 +17,7 @@ from types import FrameType
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, detach_to_module
+from gnomon.core.inputs.arguments import Inputs, detached_on_device_of
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs
 
@@ -113,7 +113,7 @@ def _runs(module: nn.Module, x: Tensor) -> bool:
     two = x[:2] if len(x) > 1 else torch.cat([x, x])
     try:
         with preserve(module, grad=False):
-            call_with_inputs(module, detach_to_module(two, module))
+            call_with_inputs(module, detached_on_device_of(two, module))
     except Exception:  # The module's forward may raise any error for inputs that it does not accept.
         return False
     return True

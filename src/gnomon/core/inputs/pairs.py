@@ -9,14 +9,14 @@ from gnomon.core.inputs.checks import is_array
 from gnomon.core.inputs.rows import accepts_argument, target_column
 from gnomon.core.inputs.signature import most_positional_arguments
 
-__all__ = ["is_data", "is_pair"]
+__all__ = ["is_data_with_targets", "is_input_target_pair"]
 
 
-def is_pair(data: Any) -> bool:
+def is_input_target_pair(data: Any) -> bool:
     """Checks whether ``data`` is one pair (inputs, targets), and not a list of two batches.
 
     >>> import torch
-    >>> is_pair((torch.zeros(2, 1), torch.zeros(2))), is_pair([{"x": 1}, {"x": 2}])
+    >>> is_input_target_pair((torch.zeros(2, 1), torch.zeros(2))), is_input_target_pair([{"x": 1}, {"x": 2}])
     (True, False)
     """
     if not isinstance(data, tuple | list) or len(data) != 2:
@@ -24,15 +24,15 @@ def is_pair(data: Any) -> bool:
     return data[1] is None or isinstance(data[1], Tensor) or is_array(data[1]) or _is_list_of_numbers(data[1])
 
 
-def is_data(x: Any, module: nn.Module) -> bool:
+def is_data_with_targets(x: Any, module: nn.Module) -> bool:
     """Checks whether a tuple, list or dict holds data with targets, and not the arguments of one call of the module.
 
     >>> import torch
     >>> pair = torch.zeros(2, 1), torch.zeros(2)
-    >>> is_data(pair, nn.Linear(1, 1)), is_data(pair, nn.Bilinear(1, 1, 1))
+    >>> is_data_with_targets(pair, nn.Linear(1, 1)), is_data_with_targets(pair, nn.Bilinear(1, 1, 1))
     (True, False)
     """
-    if is_pair(x):
+    if is_input_target_pair(x):
         return isinstance(x[0], tuple | list | Mapping) or most_positional_arguments(module) == 1
     if isinstance(x, Mapping):
         target = target_column(x)

@@ -17,17 +17,17 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, take, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors, take_examples
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = [
     "TARGET_ARGUMENT_NAMES",
     "most_positional_arguments",
     "target_argument",
     "add_none_for_optional_arguments",
-    "with_targets",
+    "inputs_with_targets",
 ]
 
 TARGET_ARGUMENT_NAMES = ("labels", "targets", "target")
@@ -85,7 +85,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
     x = inputs()
     if isinstance(x, Mapping) and name in x:
         return None
-    few = take(x, slice(0, 2))
+    few = take_examples(x, slice(0, 2))
     try:
         without = _outputs(module, few)
     except InputError:
@@ -93,7 +93,7 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
     if y.dim() != 2 or y.is_floating_point():
         return None
     try:
-        given = _outputs(module, with_targets(few, y[:2].contiguous(), name, module))
+        given = _outputs(module, inputs_with_targets(few, y[:2].contiguous(), name, module))
     except InputError:  # The module takes targets of another form, or returns only a loss if it gets targets.
         given = without
     changed = given.shape == without.shape and not torch.allclose(given, without, equal_nan=True)
@@ -103,20 +103,20 @@ def target_argument(module: nn.Module, inputs: Callable[[], Inputs], y: Tensor) 
 def _outputs(module: nn.Module, x: Inputs) -> Tensor:
     """Runs a module in eval mode with a fixed random seed and returns its predictions."""
     with preserve(module, grad=False, seed=0):
-        return output_tensor(run(module, x))
+        return output_tensor(run_module(module, x))
 
 
-def with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
+def inputs_with_targets(x: Inputs, y: Tensor, name: str, module: nn.Module) -> Inputs:
     """Returns the inputs as a dict of named arguments, with the targets y added under ``name``.
 
     >>> import torch
     >>> class Model(nn.Module):
     ...     def forward(self, ids, targets=None):
     ...         return ids
-    >>> sorted(with_targets(torch.zeros(1, 2), torch.zeros(1, 2), "targets", Model()))
+    >>> sorted(inputs_with_targets(torch.zeros(1, 2), torch.zeros(1, 2), "targets", Model()))
     ['ids', 'targets']
     """
-    y = y.to(next(tensors(x)).device).contiguous()
+    y = y.to(next(input_tensors(x)).device).contiguous()
     if isinstance(x, Mapping):
         return {**x, name: y}
     given = x if isinstance(x, tuple | list) else (x,)

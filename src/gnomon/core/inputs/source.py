@@ -1,13 +1,14 @@
 """Converts data in every common form (arrays, data sets, loaders, iterables) to one interface that reads batches.
 
-A source is made by `source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a ``DataLoader``,
-any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs, targets) or a dict
-with a target key ("labels", "label", "target", "targets" or "y"), as Hugging Face has them. Whatever it is made from,
-it says how many examples there are, gives them in batches in one fixed order, draws a reproducible probe, and sums.
-With a module, every batch is on its device, in its dtype, and checked: finite, dense, a target for each input.
+A source is made by `data_source` from a pair of tensors, arrays or tables, a ``torch.utils.data.Dataset``, a
+``DataLoader``, any re-iterable of batches, or a function that returns an iterator of batches; a batch is (inputs,
+targets) or a dict with a target key ("labels", "label", "target", "targets" or "y"), as Hugging Face has them. Whatever
+it is made from, it says how many examples there are, gives them in batches in one fixed order, draws a reproducible
+probe, and sums. With a module, every batch is on its device, in its dtype, and checked: finite, dense, a target for
+each input.
 
 >>> import torch
->>> pair = source((torch.arange(6.0)[:, None], torch.tensor([0, 0, 0, 0, 1, 1])))
+>>> pair = data_source((torch.arange(6.0)[:, None], torch.tensor([0, 0, 0, 0, 1, 1])))
 >>> len(pair), [len(batch) for batch in pair.batches(4)]
 (6, [4, 2])
 >>> pair.probe(3, seed=0).y.tolist()                                  # each class has its share
@@ -24,12 +25,12 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.inputs.batch import Batch, join_batches, read_examples, to_batch
-from gnomon.core.inputs.checks import as_inputs, as_targets, dense, is_array
-from gnomon.core.inputs.pairs import is_data, is_pair
+from gnomon.core.inputs.checks import as_inputs, as_targets, is_array, to_dense_tensors
+from gnomon.core.inputs.pairs import is_data_with_targets, is_input_target_pair
 from gnomon.core.inputs.rows import batch_from_columns, target_column
-from gnomon.core.inputs.signature import add_none_for_optional_arguments, target_argument, with_targets
+from gnomon.core.inputs.signature import add_none_for_optional_arguments, inputs_with_targets, target_argument
 from gnomon.core.inputs.strata import stratified_sample
 
 __all__ = [
@@ -38,7 +39,7 @@ __all__ = [
     "InMemorySource",
     "DEFAULT_BATCH_SIZE",
     "StreamingSource",
-    "source",
+    "data_source",
     "as_input_source",
     "all_inputs",
 ]
@@ -118,11 +119,11 @@ class AbstractSource(ABC):
         x = add_none_for_optional_arguments(as_inputs(batch.x, self.module), self.module)
         if batch.y is None:
             return Batch(x, None)
-        y = as_targets(batch.y, count(x))
+        y = as_targets(batch.y, count_examples(x))
         if self._targets_go_to is False:
             self._targets_go_to = target_argument(self.module, lambda: x, y)
         name = self._targets_go_to
-        return Batch(with_targets(x, y, name, self.module) if name else x, y)
+        return Batch(inputs_with_targets(x, y, name, self.module) if name else x, y)
 
 
 class InMemorySource(AbstractSource):
@@ -233,7 +234,7 @@ class StreamingSource(AbstractSource):
         return join_batches(parts)[order.argsort()]
 
 
-def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
+def data_source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> AbstractSource:
     """Creates a data source, which reads batches, from data in any supported form: arrays, data sets, loaders,
     functions.
 
@@ -251,14 +252,14 @@ def source(data: Any, y: Any = None, *, module: nn.Module | None = None) -> Abst
     >>> from torch.utils.data import TensorDataset
     >>> x, y = torch.eye(3), torch.tensor([0, 1, 1])
     >>> kinds = (x, y), DataLoader(TensorDataset(x, y), batch_size=2), [{"x": x, "labels": y}]
-    >>> [len(source(data)) for data in kinds]
+    >>> [len(data_source(data)) for data in kinds]
     [3, 3, 3]
     """
     if isinstance(data, AbstractSource) and y is None:
         return data
     if y is not None:
         return _pair(data, y, module)
-    if is_pair(data):
+    if is_input_target_pair(data):
         return _pair(data[0], data[1], module)
     if is_array(data) or isinstance(data, Tensor):
         return _pair(data, None, module)
@@ -282,13 +283,13 @@ def as_input_source(x: Any, module: nn.Module) -> AbstractSource:
     tensor([1., 1., 1., 1.])
     >>> as_input_source((torch.zeros(4, 2), torch.zeros(4, 3)), nn.Bilinear(2, 3, 1)).labels()
     """
-    if is_data(x, module):
-        return source(x, module=module)
+    if is_data_with_targets(x, module):
+        return data_source(x, module=module)
     arguments = isinstance(x, Tensor | tuple | list | Mapping | str | bytes) or is_array(x)
     batched = isinstance(x, AbstractSource | Dataset | Iterable) or hasattr(x, "column_names") or callable(x)
     if arguments or not batched or isinstance(x, type | nn.Module):
-        return InMemorySource(Batch(dense(x), None), module)
-    return source(x, module=module)
+        return InMemorySource(Batch(to_dense_tensors(x), None), module)
+    return data_source(x, module=module)
 
 
 def all_inputs(x: Any, module: nn.Module) -> Inputs:
@@ -339,6 +340,6 @@ def _rows(data: Iterable[Mapping[str, Any]], module: nn.Module | None) -> Iterat
 
 
 def _pair(x: Any, y: Any, module: nn.Module | None) -> InMemorySource:
-    inputs = dense(x)
-    n = count(inputs)
+    inputs = to_dense_tensors(x)
+    n = count_examples(inputs)
     return InMemorySource(Batch(inputs, None if y is None else as_targets(y, n)), module)

@@ -17,7 +17,7 @@ from functools import wraps
 from time import monotonic
 from typing import Any, TypeVar
 
-from gnomon.core.errors import TimeLimitError, out_of_range
+from gnomon.core.errors import TimeLimitError, out_of_range_error
 
 __all__ = ["check_time", "limit_time", "time_limit"]
 
@@ -77,7 +77,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise out_of_range("budget", "a positive number of seconds, or None", seconds)
+        raise out_of_range_error("budget", "a positive number of seconds, or None", seconds)
     limit = _Deadline(float(seconds), monotonic())
     token = DEADLINE.set(limit if outer is None or limit.end < outer.end else outer)
     try:

@@ -1,6 +1,6 @@
 """Guesses whether compiled code of a function is cached on disk, without importing numba, which takes a second.
 
->>> may_be_kept("gnomon.core.machine.kept_loops", "no_such_loop")
+>>> is_compiled_code_cached("gnomon.core.machine.kept_loops", "no_such_loop")
 False
 """
 
@@ -8,15 +8,15 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["may_be_kept"]
+__all__ = ["is_compiled_code_cached"]
 
 
-def may_be_kept(module: str, function: str) -> bool:
+def is_compiled_code_cached(module: str, function: str) -> bool:
     """Checks whether numba has cached compiled code of a function on disk; the code may be outdated.
 
     Cost: one or two folders are listed.
 
-    >>> may_be_kept("no_such_package", "loop")
+    >>> is_compiled_code_cached("no_such_package", "loop")
     False
     """
     spec = find_spec(module)

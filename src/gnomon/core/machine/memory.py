@@ -1,6 +1,6 @@
 """Measures free memory, and divides matrices into blocks that fit into it.
 
->>> [t.shape for t in tiles(3, 5, pair_bytes=8, budget=8 * 6)]
+>>> [t.shape for t in matrix_tiles(3, 5, pair_bytes=8, budget=8 * 6)]
 [(2, 3), (2, 2), (1, 3), (1, 2)]
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isqrt
 
-__all__ = ["SHARE_OF_FREE_MEMORY", "MatrixTile", "free_bytes", "format_bytes", "tiles"]
+__all__ = ["SHARE_OF_FREE_MEMORY", "MatrixTile", "free_bytes", "format_bytes", "matrix_tiles"]
 
 SHARE_OF_FREE_MEMORY = 0.5
 """Share of the free memory that a computation may take if the caller sets no limit."""
@@ -52,14 +52,14 @@ def free_bytes() -> int:
         return FALLBACK_FREE_BYTES
 
 
-def tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
+def matrix_tiles(n: int, m: int, *, pair_bytes: int, budget: int, symmetric: bool = False) -> Iterator[MatrixTile]:
     """Divides an n x m matrix into nearly square blocks of at most ``budget / pair_bytes`` entries each.
 
     Hypotheses: ``budget >= pair_bytes``, so that one pair fits. With ``symmetric`` only tiles that meet the lower
     triangle are given.
     Cost: none; tiles are made as they are asked for.
 
-    >>> sum(t.shape[0] * t.shape[1] for t in tiles(10, 7, pair_bytes=1, budget=12))
+    >>> sum(t.shape[0] * t.shape[1] for t in matrix_tiles(10, 7, pair_bytes=1, budget=12))
     70
     """
     pairs = max(1, budget // max(1, pair_bytes))

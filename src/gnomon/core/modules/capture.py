@@ -15,11 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
-__all__ = ["outputs_of_layers", "capture", "layer_names"]
+__all__ = ["outputs_of_layers", "capture_layer_outputs", "layer_names"]
 
 EXAMPLES_PER_PASS = 256
 """Number of examples per forward pass."""
@@ -37,13 +37,13 @@ def layer_names(module: nn.Module) -> tuple[str, ...]:
 
 
 @contextmanager
-def capture(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
+def capture_layer_outputs(module: nn.Module, layers: Sequence[str]) -> Iterator[dict[str, Tensor]]:
     """Context manager that yields a dict, which each forward pass fills with the outputs of the chosen layers.
 
     Cost: none beyond the pass.
 
     >>> net = nn.Sequential(nn.Linear(1, 2))
-    >>> with capture(net, ("0",)) as kept:
+    >>> with capture_layer_outputs(net, ("0",)) as kept:
     ...     _ = net(torch.ones(3, 1))
     >>> kept["0"].shape
     torch.Size([3, 2])
@@ -83,10 +83,10 @@ def outputs_of_layers(
     [2, 2]
     """
     found: dict[str, list[Tensor]] = {name: [] for name in layers}
-    with preserve(module, grad=False), capture(module, layers) as kept:
-        for start in range(0, count(x), EXAMPLES_PER_PASS):
+    with preserve(module, grad=False), capture_layer_outputs(module, layers) as kept:
+        for start in range(0, count_examples(x), EXAMPLES_PER_PASS):
             kept.clear()
-            run(module, take(x, slice(start, start + EXAMPLES_PER_PASS)))
+            run_module(module, take_examples(x, slice(start, start + EXAMPLES_PER_PASS)))
             for name in layers:
                 if name in kept:
                     found[name].append(keep(kept[name].detach()))

@@ -34,7 +34,7 @@ from torch.utils.hooks import RemovableHandle
 
 from gnomon.core.errors import InputError
 
-__all__ = ["copy_module", "copy_to_train", "shared_parameters"]
+__all__ = ["copy_module", "copy_to_train", "names_of_shared_parameters"]
 
 Memo = dict[int, Any]
 
@@ -112,7 +112,7 @@ def _check_first_pass(made: nn.Module, original: nn.Module) -> None:
     handles += [made.register_forward_pre_hook(before), made.register_forward_hook(after, always_call=True)]
 
 
-def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
+def names_of_shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[], Any]) -> tuple[str, ...]:
     """Returns names of the original module's parameters that a forward pass of its copy uses; empty if the copy is
     independent.
 
@@ -120,7 +120,7 @@ def shared_parameters(made: nn.Module, original: nn.Module, forward: Callable[[]
 
     >>> import torch
     >>> net = nn.Linear(1, 1)
-    >>> shared_parameters(net, nn.Linear(1, 1), lambda: net(torch.zeros(1, 1)))
+    >>> names_of_shared_parameters(net, nn.Linear(1, 1), lambda: net(torch.zeros(1, 1)))
     ()
     """
     with _Recorded(_others(made, original)) as recorded:

@@ -1,7 +1,7 @@
 """Converts a module's output to a tensor, or to a matrix with one row per example.
 
 >>> import torch
->>> outputs(nn.Linear(2, 3), torch.zeros(600, 2)).shape
+>>> outputs_in_eval_mode(nn.Linear(2, 3), torch.zeros(600, 2)).shape
 torch.Size([600, 3])
 """
 
@@ -14,11 +14,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.arguments import Inputs, count, take
+from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
-__all__ = ["output_rows", "output_tensor", "outputs", "run_to_rows"]
+__all__ = ["output_rows", "output_tensor", "outputs_in_eval_mode", "run_to_rows"]
 
 PREDICTIONS = ("logits", "sample", "prediction", "predictions", "out", "output", "outputs", "reconstruction")
 """Names of predictions in the dicts and records that modules return; the first one present is used."""
@@ -27,17 +27,20 @@ EXAMPLES_PER_PASS = 256
 """Number of examples per forward pass."""
 
 
-def outputs(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
+def outputs_in_eval_mode(module: nn.Module, x: Inputs) -> Float[Tensor, "n k"]:
     """Runs a module in eval mode without gradients; returns one row of outputs per example.
 
     Random numbers that the module draws are the same at every call, and the caller's are not used up.
     Cost: one forward pass.
 
-    >>> outputs(nn.Dropout(), torch.ones(2, 3)).tolist()      # eval mode: no dropout
+    >>> outputs_in_eval_mode(nn.Dropout(), torch.ones(2, 3)).tolist()      # eval mode: no dropout
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     with preserve(module, seed=0, grad=False):
-        pieces = (take(x, slice(start, start + EXAMPLES_PER_PASS)) for start in range(0, count(x), EXAMPLES_PER_PASS))
+        pieces = (
+            take_examples(x, slice(start, start + EXAMPLES_PER_PASS))
+            for start in range(0, count_examples(x), EXAMPLES_PER_PASS)
+        )
         return torch.cat([run_to_rows(module, piece) for piece in pieces])
 
 
@@ -49,7 +52,7 @@ def run_to_rows(module: Any, x: Inputs) -> Float[Tensor, "n k"]:
     >>> run_to_rows(nn.Flatten(), torch.zeros(2, 3, 4)).shape
     torch.Size([2, 12])
     """
-    return output_rows(run(module, x), count(x))
+    return output_rows(run_module(module, x), count_examples(x))
 
 
 def output_tensor(outputs: Any) -> Tensor:

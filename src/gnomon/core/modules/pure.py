@@ -23,11 +23,11 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.core.inputs.arguments import Inputs, count
+from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.run import call_with_inputs, wrap_user_errors
 
-__all__ = ["PureFunction", "check_finite"]
+__all__ = ["PureFunction", "check_finite_outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class PureFunction:
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
     ) -> Tensor:
         """Runs the module with given parameters; returns a matrix with one row of outputs per example."""
-        return output_rows(self.module_output(x, leaves, state=state), count(x))
+        return output_rows(self.module_output(x, leaves, state=state), count_examples(x))
 
     def module_output(
         self, x: Inputs, leaves: dict[str, Tensor] | None = None, *, state: dict[str, Tensor] | None = None
@@ -95,12 +95,12 @@ class PureFunction:
             return call_with_inputs(run, x)
 
 
-def check_finite(y: Tensor, start: int = 0) -> None:
+def check_finite_outputs(y: Tensor, start: int = 0) -> None:
     """Raises an error that names the first example whose output is NaN or infinite.
 
     Cost: one pass over y.
 
-    >>> check_finite(torch.zeros(2, 1))
+    >>> check_finite_outputs(torch.zeros(2, 1))
     """
     bad = ~torch.isfinite(y).all(dim=1)
     if bad.any():

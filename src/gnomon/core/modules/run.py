@@ -1,6 +1,6 @@
 """Calls a user's module with one tensor, a tuple of arguments or a dict, and explains errors that the module raises.
 
->>> run(lambda a, b: a + b, {"a": 1, "b": 2})
+>>> run_module(lambda a, b: a + b, {"a": 1, "b": 2})
 3
 """
 
@@ -12,17 +12,17 @@ import torch
 from torch import nn
 
 from gnomon.core.errors import GnomonError, InputError
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 
-__all__ = ["call_with_inputs", "run", "wrap_user_errors"]
+__all__ = ["call_with_inputs", "run_module", "wrap_user_errors"]
 
 
-def run(module: Callable[..., Any], x: Inputs) -> Any:
+def run_module(module: Callable[..., Any], x: Inputs) -> Any:
     """Calls the module with inputs x, which may be a tensor, tuple or dict, and explains errors that the module raises.
 
     Cost: one call of the module.
 
-    >>> run(lambda a, b: a + b, (1, 2))
+    >>> run_module(lambda a, b: a + b, (1, 2))
     3
     """
     with wrap_user_errors(module, x):
@@ -61,7 +61,7 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
     except (GnomonError, MemoryError, torch.OutOfMemoryError):
         raise
     except (Exception, SystemExit) as error:
-        seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in tensors(x)][:3]
+        seen = [f"{t.dtype} of shape {tuple(t.shape)}" for t in input_tensors(x)][:3]
         said = (str(error).strip().splitlines() or ["no message"])[0][:200]
         found = f"{what} raised {type(error).__name__} on {' and '.join(seen) or 'no tensors'}: {said}"
         raise InputError(found, accepted="a model that accepts its inputs", fix=_fix_for(module, x)) from error
@@ -69,7 +69,7 @@ def wrap_user_errors(module: Any, x: Inputs, *, what: str = "forward") -> Iterat
 
 def _fix_for(module: Any, x: Inputs) -> str:
     """Returns advice for an error that a module raised on inputs x."""
-    if any(not t.is_floating_point() for t in tensors(x)):
+    if any(not t.is_floating_point() for t in input_tensors(x)):
         return "Pass x.float(), or a module that accepts this dtype"
     parameters = module.parameters() if isinstance(module, nn.Module) else ()
     if len({p.dtype for p in parameters if p.is_floating_point()}) > 1:

@@ -5,9 +5,9 @@ and how that was checked; a `Finding` says what is wrong, where, how serious it 
 as data; a `Result` holds all of these and shows itself as text, JSON, a drawing and HTML.
 """
 
-from gnomon.core.results.curves import Curves, WithCurves
+from gnomon.core.results.curves import Curves, ResultWithCurves
 from gnomon.core.results.drawing import draw
-from gnomon.core.results.finding import Finding, Hypothesis, Kind, Level, QuantityDefinition
+from gnomon.core.results.finding import Finding, FindingKind, Hypothesis, Level, QuantityDefinition
 from gnomon.core.results.plain import to_json_value
 from gnomon.core.results.plot import Axis, Band, Bars, Histogram, Image, Line, Plot, RangeMeter, Reference, Scatter
 from gnomon.core.results.result import Result
@@ -24,7 +24,7 @@ __all__ = [
     "Hypothesis",
     "Image",
     "Interval",
-    "Kind",
+    "FindingKind",
     "Level",
     "Line",
     "RangeMeter",
@@ -33,7 +33,7 @@ __all__ = [
     "Result",
     "Scatter",
     "Value",
-    "WithCurves",
+    "ResultWithCurves",
     "draw",
     "to_json_value",
     "format_number",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results.drawing import draw
 from gnomon.core.results.plot import Plot
@@ -13,7 +13,7 @@ MILLISECONDS_PER_FRAME = 50
 """Time for which a frame is shown."""
 
 
-@names_call
+@add_call_to_errors
 def animate(plot: Plot, ax: Any = None, *, frames: int = 60) -> Any:
     """Returns a matplotlib animation of a plot; ``.save("run.gif")`` writes it, and ``.to_jshtml()`` is for notebooks.
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from gnomon.core.results.animation import animate
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.plot import Axis, Line, Plot, Scatter
 from gnomon.core.results.record import Record
 from gnomon.core.results.result import Result
@@ -44,8 +44,8 @@ class Curves(Record):
     test_loss: Float[Tensor, " t"] | None = None
     accuracy: Float[Tensor, " t"] | None = None
     test_accuracy: Float[Tensor, " t"] | None = None
-    train: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
-    test: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    train: Tensor | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
+    test: Tensor | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def rose(self) -> bool:
@@ -70,7 +70,7 @@ class Curves(Record):
         return [(f"{name} {key}".strip(), self.times[inside], v[inside]) for key, v in sets.items() if v is not None]
 
 
-class WithCurves(Result):
+class ResultWithCurves(Result):
     """Base class of results with loss curves; ``result.loss`` is short for ``result.curves.loss``."""
 
     __slots__ = ()

@@ -14,10 +14,10 @@ from os.path import commonprefix
 from textwrap import fill
 from typing import Any
 
-from gnomon.core.results.labels import label_marks
-from gnomon.core.results.look import COLORS, DARK, MARKERS, SERIES, is_dark, settings
+from gnomon.core.results.labels import label_curves
+from gnomon.core.results.look import COLORS, DARK, MARKERS, SERIES, is_dark, matplotlib_settings
 from gnomon.core.results.matrix import draw_matrix
-from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Mark, Plot, RangeMeter, Reference, Scatter
+from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Plot, PlotMark, RangeMeter, Reference, Scatter
 from gnomon.core.results.ticks import mark_ticks, plain_number, widen_flat_axes
 
 __all__ = ["draw", "draw_all", "has_points", "new_axes"]
@@ -65,7 +65,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
     widen_flat_axes(ax, plot)
     mark_ticks(ax, plot, whole=_whole(plot))
     if any(map(has_points, plot.marks)):
-        label_marks(ax, plot)
+        label_curves(ax, plot)
     else:
         words = ax.text(0.5, 0.5, "Nothing was measured that could be plotted.", transform=ax.transAxes)
         words.set(ha="center", va="center", in_layout=False)
@@ -73,7 +73,7 @@ def draw(plot: Plot, ax: Any = None) -> Any:
     return ax
 
 
-def has_points(mark: Mark) -> bool:
+def has_points(mark: PlotMark) -> bool:
     """Checks whether an element of a plot shows any data; reference lines do not count.
 
     >>> has_points(Line("loss", (1, 2), (float("nan"), 0.5))), has_points(Reference("limit", 1.0))
@@ -105,7 +105,7 @@ def draw_all(plots: Sequence[Plot], verdict: str, ax: Any = None) -> Any:
         return draw(plots[0], ax)
     from matplotlib import pyplot as plt  # slow to import
 
-    with plt.rc_context(settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
+    with plt.rc_context(matplotlib_settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
         axes = new_axes(len(plots))
         for plot, place in zip(plots, axes, strict=True):
             draw(plot, place)
@@ -138,7 +138,7 @@ def new_axes(count: int = 1) -> list[Any]:
     columns = min(count, 2)
     rows = -(-count // columns)
     size = (7.0, 4.2) if count == 1 else (5.6 * columns, 3.9 * rows)
-    with plt.rc_context(settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
+    with plt.rc_context(matplotlib_settings(dark=is_dark(plt.rcParams["figure.facecolor"]))):
         axes = plt.subplots(rows, columns, layout="constrained", figsize=size, squeeze=False)[1].flatten()
     for unused in axes[count:]:
         unused.remove()
@@ -270,4 +270,4 @@ DRAWN: dict[type, Callable[[Any, Any, str], None]] = {
 }
 """Drawing function of each mark. A new mark needs a class in `plot`, a function here and an entry in this table."""
 
-assert set(DRAWN) == set(Mark.__args__)  # Checks at import that every kind of mark has a drawing function.
+assert set(DRAWN) == set(PlotMark.__args__)  # Checks at import that every kind of mark has a drawing function.

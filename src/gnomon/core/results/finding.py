@@ -4,10 +4,10 @@ numbers.
 A finding is a fact: a kind, a place and the measured values. Its sentences come from the templates of its kind, so
 every sentence can be changed in one place. The package's own kinds are in `gnomon.findings`.
 
->>> DEAD = Kind("dead-units", Level.PROBLEM, "{share:.0%} of the units of '{where}' are dead.", "Lower the biases.")
+>>> DEAD = FindingKind("dead-units", Level.PROBLEM, "{share:.0%} of units in '{where}' are dead.", "Lower the biases.")
 >>> finding = Finding(DEAD, "fc1", {"share": 0.9})
 >>> finding.kind, finding.level.name, finding.message
-('dead-units', 'PROBLEM', "90% of the units of 'fc1' are dead.")
+('dead-units', 'PROBLEM', "90% of units in 'fc1' are dead.")
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from typing import Any
 from gnomon.core.results.record import Record
 from gnomon.core.results.value import Value
 
-__all__ = ["QuantityDefinition", "Finding", "Hypothesis", "Kind", "Level"]
+__all__ = ["QuantityDefinition", "Finding", "Hypothesis", "FindingKind", "Level"]
 
 
 class Level(IntEnum):
@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Record):
+class FindingKind(Record):
     """A kind of problem that gnomon can report: how serious it is, templates for message and fix, problems that it
     explains.
 
@@ -54,7 +54,7 @@ class Kind(Record):
     excludes: tuple[str, ...] = ()
     refuted_if: str = ""
     milder_if: str = ""
-    milder: "Kind | None" = None
+    milder: "FindingKind | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Finding(Record):
     "net.py:12", if it is known. ``advice`` replaces the text of the fix, for example after fixes were tried.
     """
 
-    row: Kind
+    row: FindingKind
     where: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[Value, ...] = ()

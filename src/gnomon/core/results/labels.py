@@ -5,7 +5,7 @@ from typing import Any
 
 from gnomon.core.results.plot import Bars, Image, Line, Plot, RangeMeter, Reference
 
-__all__ = ["label_marks"]
+__all__ = ["label_curves"]
 
 MIN_DISTANCE_OF_LABELS = 0.07
 """Smallest distance of two labels, as a share of the height of the axes."""
@@ -17,7 +17,7 @@ MAX_DIRECT_LABELS = 5
 """Maximum number of labels at the ends of curves."""
 
 
-def label_marks(ax: Any, plot: Plot) -> None:
+def label_curves(ax: Any, plot: Plot) -> None:
     """Labels the curves and other elements of a plot on matplotlib axes; a single curve needs no label.
 
     Cost: less than a millisecond, and the legend if there is one.
@@ -25,7 +25,7 @@ def label_marks(ax: Any, plot: Plot) -> None:
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().subplots()
     >>> curves = [ax.plot([1, 2], [0, height], label=name)[0] for name, height in (("a", 1), ("b", 2))]
-    >>> label_marks(ax, Plot("P", (Line("a", (1, 2), (0, 1)), Line("b", (1, 2), (0, 2)))))
+    >>> label_curves(ax, Plot("P", (Line("a", (1, 2), (0, 1)), Line("b", (1, 2), (0, 2)))))
     >>> [text.get_text() for text in ax.texts]
     ['a', 'b']
     """

@@ -3,13 +3,13 @@
 The first four colors differ in lightness as well as in hue, so that color-blind readers and readers of gray prints can
 distinguish them. Theory is drawn as lines, measurements as dots, and one quantity has one color in a plot.
 
->>> settings()["axes.spines.top"], settings(dark=True)["text.color"]
+>>> matplotlib_settings()["axes.spines.top"], matplotlib_settings(dark=True)["text.color"]
 (False, '#e6e4de')
 """
 
 from typing import Any
 
-__all__ = ["COLORS", "DARK", "LIGHT", "MARKERS", "SERIES", "is_dark", "settings"]
+__all__ = ["COLORS", "DARK", "LIGHT", "MARKERS", "SERIES", "is_dark", "matplotlib_settings"]
 
 SERIES = ("first", "second", "third", "fourth", "fifth")
 """Roles of the colors of curves, in order; the last one is gray."""
@@ -31,10 +31,10 @@ MAX_DARK_LUMINANCE = 0.5
 """Relative luminance of the ground below which a figure is dark."""
 
 
-def settings(*, dark: bool = False) -> dict[Any, Any]:
+def matplotlib_settings(*, dark: bool = False) -> dict[Any, Any]:
     """Returns gnomon's matplotlib style as a dict for `matplotlib.rc_context`, light or dark.
 
-    >>> sorted(settings()) == sorted(settings(dark=True))
+    >>> sorted(matplotlib_settings()) == sorted(matplotlib_settings(dark=True))
     True
     """
     from cycler import cycler

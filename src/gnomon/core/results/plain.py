@@ -13,9 +13,9 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
-__all__ = ["HIDDEN", "to_json_value", "public_fields"]
+__all__ = ["HIDDEN_IN_JSON", "to_json_value", "public_fields"]
 
-HIDDEN = {"json": False}
+HIDDEN_IN_JSON = {"json": False}
 """Metadata of a dataclass field that `to_json_value` leaves out, because it is large: ``field(metadata=HIDDEN)``."""
 
 

@@ -20,8 +20,8 @@ __all__ = [
     "Histogram",
     "Image",
     "Line",
-    "Mark",
-    "NEUTRAL_COLOR",
+    "PlotMark",
+    "NEUTRAL_SERIES_INDEX",
     "RangeMeter",
     "Plot",
     "Reference",
@@ -32,7 +32,7 @@ __all__ = [
 Numbers = Any
 """Any sequence, array or tensor of numbers; stored as a tuple of floats."""
 Style = Literal["solid", "dashed", "dotted"]
-NEUTRAL_COLOR = 4
+NEUTRAL_SERIES_INDEX = 4
 """Index of the gray color, for lines to compare with."""
 
 
@@ -226,7 +226,7 @@ class RangeMeter(Record):
         return self.zones[min(sum(self.value >= edge for edge in self.edges[1:-1]), len(self.zones) - 1)]
 
 
-Mark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
+PlotMark = Line | Scatter | Band | Bars | Histogram | Image | Reference | RangeMeter
 """All kinds of marks that a plot can show."""
 
 
@@ -238,7 +238,7 @@ class Plot(Record):
     """
 
     title: str
-    marks: tuple[Mark, ...]
+    marks: tuple[PlotMark, ...]
     x: Axis = Axis()
     y: Axis = Axis()
     caption: str = ""
@@ -256,7 +256,7 @@ class Plot(Record):
         fresh = last = 0
         for mark in self.marks:
             if isinstance(mark, Reference):
-                found.append(NEUTRAL_COLOR)
+                found.append(NEUTRAL_SERIES_INDEX)
                 continue
             own = mark.color if isinstance(mark, Line | Scatter | Band) else None
             if own is None and isinstance(mark, Band):

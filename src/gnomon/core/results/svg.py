@@ -15,7 +15,7 @@ from textwrap import fill
 from typing import Any
 
 from gnomon.core.results.drawing import draw
-from gnomon.core.results.look import COLORS, SERIES, settings
+from gnomon.core.results.look import COLORS, SERIES, matplotlib_settings
 from gnomon.core.results.plot import Bars, Plot, RangeMeter
 
 __all__ = ["thumbnail_svg", "plots_svg"]
@@ -106,7 +106,7 @@ def _places(figure: Any, ax: Any) -> str:
 def _style(name: str) -> Any:
     import matplotlib as mpl
 
-    style: Any = settings() | STYLE | {"svg.hashsalt": name}
+    style: Any = matplotlib_settings() | STYLE | {"svg.hashsalt": name}
     return mpl.rc_context(style)
 
 

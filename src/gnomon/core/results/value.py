@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from gnomon.core.results.record import Record
 
-__all__ = ["Interval", "Obtained", "Value", "format_number"]
+__all__ = ["Interval", "HowValueWasObtained", "Value", "format_number"]
 
-Obtained = Literal["exact", "upper bound", "lower bound", "estimate"]
+HowValueWasObtained = Literal["exact", "upper bound", "lower bound", "estimate"]
 """How a number was obtained: to rounding, as a proven bound, or from a sample or an iteration."""
 
 
@@ -62,7 +62,7 @@ class Value(Record):
     name: str
     value: float | int | str
     interval: Interval | None = None
-    obtained: Obtained = "exact"
+    obtained: HowValueWasObtained = "exact"
     unit: str = ""
     meaning: str = ""
     id: str = ""

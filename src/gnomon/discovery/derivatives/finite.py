@@ -7,7 +7,7 @@ Reference: [fornberg1988generation].
 Cost: one banded product.
 
 >>> x = np.linspace(0, 1, 21)
->>> bool(np.allclose(FiniteDifferences(4)(x**3, 0.05, 2), 6 * x))
+>>> bool(np.allclose(FiniteDifferenceDerivative(4)(x**3, 0.05, 2), 6 * x))
 True
 """
 
@@ -16,26 +16,26 @@ from math import factorial
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
-__all__ = ["FiniteDifferences"]
+__all__ = ["FiniteDifferenceDerivative"]
 
 
 @dataclass(frozen=True, slots=True)
-class FiniteDifferences(AbstractDerivative):
+class FiniteDifferenceDerivative(AbstractDerivative):
     """Differentiates samples by finite differences of an even order of accuracy.
 
     See equation (1) of the module docstring.
 
-    >>> FiniteDifferences(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
+    >>> FiniteDifferenceDerivative(2)(np.array([0.0, 1.0, 4.0, 9.0]), 1.0, 1).tolist()
     [0.0, 2.0, 4.0, 6.0]
     """
 
     accuracy: int = 4
 
-    @names_call("FiniteDifferences(accuracy)")
+    @add_call_to_errors("FiniteDifferenceDerivative(accuracy)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         accuracy = check_integer("accuracy", self.accuracy, least=1)
         half = (order + 1) // 2 + (accuracy + 1) // 2 - 1

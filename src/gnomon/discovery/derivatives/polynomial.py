@@ -9,7 +9,7 @@ Reference: [savitzky1964smoothing], (1).
 Cost: one convolution; with (2) one for each pair that is tried.
 
 >>> x = np.linspace(0, 1, 21)
->>> bool(np.allclose(LocalPolynomial()(x**3, 0.05, 2), 6 * x))
+>>> bool(np.allclose(LocalPolynomialDerivative()(x**3, 0.05, 2), 6 * x))
 True
 """
 
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
-__all__ = ["LocalPolynomial", "cross_validation_errors", "smoothing_window", "sample_lines"]
+__all__ = ["LocalPolynomialDerivative", "cross_validation_errors", "smoothing_window", "sample_grid_lines"]
 
 DEGREES = (4, 8, 12)
 MAX_VALIDATION_LINES = 50
@@ -28,20 +28,20 @@ MAX_VALIDATION_LINES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class LocalPolynomial(AbstractDerivative):
+class LocalPolynomialDerivative(AbstractDerivative):
     """Differentiates samples by local polynomial fits; cross-validation chooses the window unless ``half_width`` is
     given.
 
     See equations (1) and (2) of the module docstring.
 
-    >>> LocalPolynomial(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
+    >>> LocalPolynomialDerivative(3)(np.arange(9.0), 1.0, 1).round(9).tolist()[4]
     1.0
     """
 
     half_width: int | None = None
     degree: int = 4
 
-    @names_call("LocalPolynomial(half_width)")
+    @add_call_to_errors("LocalPolynomialDerivative(half_width)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         from scipy.signal import savgol_filter
 
@@ -58,7 +58,7 @@ class LocalPolynomial(AbstractDerivative):
         return part(u.real) + 1j * part(u.imag) if np.iscomplexobj(u) else part(u)
 
 
-@names_call
+@add_call_to_errors
 def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     """Returns the window (half width) and degree of local polynomial fits with the smallest cross-validation error.
 
@@ -70,16 +70,16 @@ def smoothing_window(u: np.ndarray, axis: int) -> tuple[int, int]:
     >>> clean[1] > noisy[1], noisy[0] > clean[0] / 2
     (True, True)
     """
-    errors = cross_validation_errors(sample_lines(u, axis))
+    errors = cross_validation_errors(sample_grid_lines(u, axis))
     return min(errors, key=lambda pair: errors[pair], default=(2, 4))
 
 
-def sample_lines(u: np.ndarray, axis: int) -> np.ndarray:
+def sample_grid_lines(u: np.ndarray, axis: int) -> np.ndarray:
     """Returns at most `MAX_VALIDATION_LINES` lines of the data along an axis, as real numbers (lines, points).
 
     Cost: a copy of them.
 
-    >>> sample_lines(np.ones((5, 3)) * 1j, 0).shape
+    >>> sample_grid_lines(np.ones((5, 3)) * 1j, 0).shape
     (6, 5)
     """
     lines = np.moveaxis(u, axis, 0).reshape(u.shape[axis], -1)

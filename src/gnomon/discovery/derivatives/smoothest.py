@@ -10,15 +10,19 @@ Cost: one Fourier transform of some lines of the data, and what local polynomial
 
 >>> x = np.linspace(0, 2 * np.pi, 64, endpoint=False)
 >>> best_derivative_rule(np.sin(9 * x)[:, None], 0), type(best_derivative_rule(np.sin(1.3 * x)[:, None], 0)).__name__
-(Spectral(keep=0.296875), 'LocalPolynomial')
+(SpectralDerivative(keep=0.296875), 'LocalPolynomialDerivative')
 """
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.discovery.derivatives.base import AbstractDerivative
-from gnomon.discovery.derivatives.polynomial import LocalPolynomial, cross_validation_errors, sample_lines
-from gnomon.discovery.derivatives.spectral import Spectral
+from gnomon.discovery.derivatives.polynomial import (
+    LocalPolynomialDerivative,
+    cross_validation_errors,
+    sample_grid_lines,
+)
+from gnomon.discovery.derivatives.spectral import SpectralDerivative
 
 __all__ = ["best_derivative_rule"]
 
@@ -28,7 +32,7 @@ ROUNDING_SHARE = 1e-28
 """Squared errors below this share of the data's square are rounding; fewer waves are then better."""
 
 
-@names_call
+@add_call_to_errors
 def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     """Returns the differentiation method (local polynomials or Fourier) that best predicts left-out samples along an
     axis.
@@ -42,7 +46,7 @@ def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     >>> best_derivative_rule(np.cos(np.arange(64) * np.pi / 16)[:, None] + 0.1 * noise, 0).keep < 0.3
     True
     """
-    lines = sample_lines(u, axis)
+    lines = sample_grid_lines(u, axis)
     local = cross_validation_errors(lines)
     n = lines.shape[1]
     power = 2 * np.mean(np.abs(np.fft.rfft(lines, axis=1)) ** 2, 0) / n**2
@@ -56,5 +60,5 @@ def best_derivative_rule(u: np.ndarray, axis: int) -> AbstractDerivative:
     waves[: max(1, n // MIN_KEPT_WAVES_DIVISOR)] = np.inf
     best = int(np.argmin(waves))
     if local and min(local.values()) <= waves[best]:
-        return LocalPolynomial(*min(local, key=lambda pair: local[pair]))
-    return Spectral((best + 0.5) / (n / 2))
+        return LocalPolynomialDerivative(*min(local, key=lambda pair: local[pair]))
+    return SpectralDerivative((best + 0.5) / (n / 2))

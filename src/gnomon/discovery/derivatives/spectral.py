@@ -7,7 +7,7 @@ Reference: [trefethen2000spectral].
 Cost: two fast Fourier transforms.
 
 >>> x = np.linspace(0, 2 * np.pi, 32, endpoint=False)
->>> bool(np.allclose(Spectral()(np.sin(x), x[1], 3), -np.cos(x)))
+>>> bool(np.allclose(SpectralDerivative()(np.sin(x), x[1], 3), -np.cos(x)))
 True
 """
 
@@ -15,25 +15,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
-__all__ = ["Spectral"]
+__all__ = ["SpectralDerivative"]
 
 
 @dataclass(frozen=True, slots=True)
-class Spectral(AbstractDerivative):
+class SpectralDerivative(AbstractDerivative):
     """Differentiates periodic samples by Fourier transform, with frequencies above the fraction ``keep`` removed.
 
     See equation (1) of the module docstring.
 
-    >>> Spectral()(np.zeros(8), 1.0, 1).tolist()[:2]
+    >>> SpectralDerivative()(np.zeros(8), 1.0, 1).tolist()[:2]
     [0.0, 0.0]
     """
 
     keep: float = 1.0
 
-    @names_call("Spectral()")
+    @add_call_to_errors("SpectralDerivative()")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         n = u.shape[axis]
         check_enough_points(n, 2 * order + 1, order)

@@ -7,7 +7,7 @@ Reference: [chartrand2011numerical].
 Cost: ``iterations`` linear systems of the length of the axis, for each line of the data.
 
 >>> x = np.linspace(-1, 1, 81)
->>> v = TotalVariation(1e-3)(np.abs(x), x[1] - x[0], 1)
+>>> v = TotalVariationDerivative(1e-3)(np.abs(x), x[1] - x[0], 1)
 >>> bool(np.abs(v[:35] + 1).max() < 0.02 and np.abs(v[-35:] - 1).max() < 0.02)
 True
 """
@@ -16,30 +16,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.discovery.derivatives.base import AbstractDerivative, check_enough_points
 
-__all__ = ["TotalVariation"]
+__all__ = ["TotalVariationDerivative"]
 
 SMOOTHING_EPSILON = 1e-8
 """Added to squared differences, so that the weights stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
-class TotalVariation(AbstractDerivative):
+class TotalVariationDerivative(AbstractDerivative):
     """Differentiates samples with total-variation regularization; derivatives of higher order repeat this.
 
     See equation (1) of the module docstring.
 
-    >>> TotalVariation(1e-2)(np.arange(9.0), 1.0, 1).round(3).tolist()[4]
+    >>> TotalVariationDerivative(1e-2)(np.arange(9.0), 1.0, 1).round(3).tolist()[4]
     1.0
     """
 
     alpha: float = 1e-2
     iterations: int = 30
 
-    @names_call("TotalVariation(alpha)")
+    @add_call_to_errors("TotalVariationDerivative(alpha)")
     def __call__(self, u: np.ndarray, h: float, order: int, axis: int = 0) -> np.ndarray:  # noqa: D102
         alpha = check_number("alpha", self.alpha, above=0)
         repeats = check_integer("iterations", self.iterations)

@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 
 from gnomon.core.inputs.checks import check_integer, check_seed
-from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferences
+from gnomon.discovery.derivatives import AbstractDerivative, FiniteDifferenceDerivative
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
 from gnomon.discovery.grid import GridData
 from gnomon.discovery.term import Term
@@ -36,13 +36,13 @@ class PointwiseForm(AbstractRegressionForm):
 
     See equation (1) of the module docstring.
 
-    >>> from gnomon.discovery.derivatives import Spectral
-    >>> PointwiseForm(space=Spectral()).space
-    Spectral(keep=1.0)
+    >>> from gnomon.discovery.derivatives import SpectralDerivative
+    >>> PointwiseForm(space=SpectralDerivative()).space
+    SpectralDerivative(keep=1.0)
     """
 
-    space: AbstractDerivative = FiniteDifferences()
-    time: AbstractDerivative = FiniteDifferences()
+    space: AbstractDerivative = FiniteDifferenceDerivative()
+    time: AbstractDerivative = FiniteDifferenceDerivative()
     rows: int = 10_000
     seed: int = 0
 
@@ -86,7 +86,8 @@ def term_values(
 
     >>> from gnomon.discovery.term import parse_term
     >>> data = GridData({"u": np.outer(np.arange(9.0) ** 2, np.ones(9))}, {"x": 1.0, "t": 1.0})
-    >>> float(term_values(data, parse_term("u*u_xx"), FiniteDifferences(), FiniteDifferences(), {})[3, 0].round(9))
+    >>> rule = FiniteDifferenceDerivative()
+    >>> float(term_values(data, parse_term("u*u_xx"), rule, rule, {})[3, 0].round(9))
     18.0
     """
     values = np.ones(data.shape)

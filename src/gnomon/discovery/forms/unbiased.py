@@ -22,7 +22,7 @@ from math import comb, factorial
 
 import numpy as np
 
-from gnomon.discovery.derivatives.polynomial import sample_lines
+from gnomon.discovery.derivatives.polynomial import sample_grid_lines
 
 __all__ = ["unbiased_modulus_power", "noise_variance", "unbiased_power"]
 
@@ -45,7 +45,7 @@ def noise_variance(u: np.ndarray) -> float:
     """
     found = []
     for axis in range(u.ndim):
-        lines = sample_lines(u, axis)
+        lines = sample_grid_lines(u, axis)
         for k in ORDERS:
             if lines.shape[1] > 2 * k:
                 found.append(float(np.mean(np.diff(lines, k, axis=1) ** 2)) / comb(2 * k, k))  # (3)

@@ -34,7 +34,7 @@ from math import prod
 import numpy as np
 
 from gnomon.core.inputs.checks import check_integer
-from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomial, best_derivative_rule
+from gnomon.discovery.derivatives import AbstractDerivative, LocalPolynomialDerivative, best_derivative_rule
 from gnomon.discovery.derivatives.base import check_enough_points
 from gnomon.discovery.forms.base import AbstractRegressionForm, RegressionSystem, block_numbers
 from gnomon.discovery.forms.unbiased import noise_variance, unbiased_modulus_power
@@ -76,7 +76,7 @@ class WeakForm(AbstractRegressionForm):
 
     degree: int = 8
     half_widths: tuple[int, ...] | None = None
-    derivative: AbstractDerivative = LocalPolynomial()
+    derivative: AbstractDerivative = LocalPolynomialDerivative()
 
     def systems(self, data: GridData, terms: Sequence[Term], time: int) -> dict[str, RegressionSystem]:  # noqa: D102
         axes = data.letters
@@ -292,7 +292,7 @@ class _Values:
 
     def _rule(self, symbol: str, axis: int) -> AbstractDerivative:
         """Returns the differentiation method for a field along an axis, the same for all orders of derivatives."""
-        if not isinstance(self.rule, LocalPolynomial) or self.rule.half_width is not None:
+        if not isinstance(self.rule, LocalPolynomialDerivative) or self.rule.half_width is not None:
             return self.rule
         if (symbol, axis) not in self._rules:
             self._rules[symbol, axis] = best_derivative_rule(self.of(symbol), axis)

@@ -15,7 +15,7 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
-from gnomon.examination.fixes.fix import Change
+from gnomon.examination.fixes.fix import TrialChange
 from gnomon.examination.fixes.rewrite import RELU, SIGMOID, TANH, count_calls
 from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
@@ -43,13 +43,13 @@ ERRORS = (GnomonError, RuntimeError, TypeError, ValueError, IndexError, Attribut
 class RepairCandidate(Record):
     """A change with the id of its fix and its place in the list.
 
-    >>> RepairCandidate(0, "lower-rate", Change(None, "lr=0.1", "")).fix
+    >>> RepairCandidate(0, "lower-rate", TrialChange(None, "lr=0.1", "")).fix
     'lower-rate'
     """
 
     rank: int
     fix: str
-    change: Change
+    change: TrialChange
 
 
 def candidates(subject: Subject, finding: Finding, trial: TrialRun) -> Iterator[RepairCandidate]:

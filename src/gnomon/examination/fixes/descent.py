@@ -13,7 +13,7 @@ from gnomon.checks.run.decay import weight_decay_of
 from gnomon.checks.run.epsilon import epsilon_of
 from gnomon.checks.run.step_size import scale_learning_rates
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.training import SGD, Adam
@@ -62,35 +62,35 @@ def optimizer_code(optimizer: AbstractOptimizer) -> str:
     return f"torch.optim.{name}(model.parameters(), lr={inner.lr:.3g}{rest})"
 
 
-def _with_optimizer(trial: TrialRun, optimizer: AbstractOptimizer, words: str) -> Change:
+def _with_optimizer(trial: TrialRun, optimizer: AbstractOptimizer, words: str) -> TrialChange:
     lines = (f"optimizer = {optimizer_code(rule)}" for rule in (trial.optimizer, optimizer))
     old = trial.optimizer
     made = replace(old, optimizer=optimizer) if isinstance(old, ScheduledOptimizer) else optimizer
-    return Change(replace(trial, optimizer=made), words, diff(*lines))
+    return TrialChange(replace(trial, optimizer=made), words, diff(*lines))
 
 
 def _inner(trial: TrialRun) -> AbstractOptimizer:
     return trial.optimizer.optimizer if isinstance(trial.optimizer, ScheduledOptimizer) else trial.optimizer
 
 
-def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[Change, ...]:
+def _rates(trial: TrialRun, factors: Sequence[float]) -> tuple[TrialChange, ...]:
     own = _inner(trial)
     return tuple(_with_optimizer(trial, scale_learning_rates(own, c), f"lr={own.lr * c:.3g}") for c in factors)
 
 
-def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def lower_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with smaller learning rates, including the one that the problem report suggests."""
     named = float(finding.values.get("other", finding.values.get("half", 0.0)) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*LOWER_FACTORS, *([named] if 1e-6 < named < 1 else [])}, reverse=True))
 
 
-def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def higher_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with larger learning rates, including the one that the problem report suggests."""
     named = float(finding.values.get("other", 0.0) or 0.0) / _inner(trial).lr
     return _rates(trial, sorted({*HIGHER_FACTORS, *([named] if named > 1 else [])}))
 
 
-def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with a usual weight decay instead of a large one."""
     own = _inner(trial)
     decay, apart = weight_decay_of(own)
@@ -100,13 +100,13 @@ def usual_decay(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
     return (_with_optimizer(trial, with_decay(own, wanted), f"weight_decay={wanted:g}"),)
 
 
-def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def use_adam(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with Adam at its default learning rate instead of another optimizer."""
     own = _inner(trial)
     return () if own.name.startswith("Adam") else (_with_optimizer(trial, Adam(), "Adam"),)
 
 
-def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with Adam's default eps instead of a large one."""
     own = _inner(trial)
     if isinstance(own, Adam):
@@ -120,40 +120,40 @@ def usual_epsilon(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     return (replace(change, diff=diff(f"{line}{epsilon_of(own):g})", f"{line}{USUAL_EPSILON:g})")),)
 
 
-def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def constant_rate(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with the same learning rate in all epochs instead of a schedule."""
     if not isinstance(trial.optimizer, ScheduledOptimizer):
         return ()
     made = replace(trial, optimizer=trial.optimizer.optimizer)
-    return (Change(made, f"lr={made.optimizer.lr:.3g} in all epochs", diff("scheduler.step()", "")),)
+    return (TrialChange(made, f"lr={made.optimizer.lr:.3g} in all epochs", diff("scheduler.step()", "")),)
 
 
-def no_augmentation(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def no_augmentation(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains on the inputs without augmentation."""
     if trial.batches.augment is None:
         return ()
     made = replace(trial, batches=replace(trial.batches, augment=None))
-    return (Change(made, "no augmentation", diff("x = augment(x)", "")),)
+    return (TrialChange(made, "no augmentation", diff("x = augment(x)", "")),)
 
 
-def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def all_parameters(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: passes all parameters of the module to the optimizer."""
     made = for_all_parameters(_inner(trial))
     change = _with_optimizer(trial, made, "all parameters in the optimizer")
     return (replace(change, diff=diff("", f"optimizer = {optimizer_code(made)}")),)
 
 
-def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def larger_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains with batches of 32; the number of steps falls so that the network sees as many examples."""
     size = trial.batches.size or (1 if trial.batches.loader is None else len(next(trial.batches.loader.batches())))
     if size >= USUAL_BATCH:
         return ()
     steps = max(MIN_STEPS, trial.steps * size // USUAL_BATCH)
     changed = replace(trial, batches=BatchPlan(USUAL_BATCH, None, trial.batches.augment), steps=steps)
-    return (Change(changed, f"batches of {USUAL_BATCH}", diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
+    return (TrialChange(changed, f"batches of {USUAL_BATCH}", diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
 
 
-def smaller_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def smaller_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: uses batches of 32 instead of large ones, which makes more steps of the same number of epochs."""
     size = trial.batches.size or 0
     if size < LARGE_BATCH_FACTOR * USUAL_BATCH:
@@ -161,10 +161,10 @@ def smaller_batch(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     steps = min(MAX_STEPS_OF_SMALL_BATCHES * trial.steps, trial.steps * size // USUAL_BATCH)
     changed = replace(trial, batches=BatchPlan(USUAL_BATCH, None, trial.batches.augment), steps=steps)
     words = f"batches of {USUAL_BATCH} instead of {size}, and {steps:,} steps"
-    return (Change(changed, words, diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
+    return (TrialChange(changed, words, diff(f"batch_size={size}", f"batch_size={USUAL_BATCH}")),)
 
 
-def usual_sgd_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def usual_sgd_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: uses momentum 0.9 instead of a larger one, or instead of none."""
     own = _inner(trial)
     if not isinstance(own, SGD) or own.momentum == USUAL_SGD_MOMENTUM:
@@ -173,11 +173,11 @@ def usual_sgd_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> t
     return (_with_optimizer(trial, made, f"momentum {USUAL_SGD_MOMENTUM:g} instead of {own.momentum:g}"),)
 
 
-def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def longer_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: trains for four times as many steps."""
     more = replace(trial, steps=MORE_STEPS * trial.steps)
     words = f"{more.steps:,} steps instead of {trial.steps:,}"
-    return (Change(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
+    return (TrialChange(more, words, diff(f"steps = {trial.steps}", f"steps = {more.steps}")),)
 
 
 def with_decay(optimizer: AbstractOptimizer, decay: float) -> AbstractOptimizer:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import AFFINE_LAYERS
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 
@@ -29,7 +29,7 @@ class _WithReLU(nn.Module):
         return torch.relu(self.layer(*args, **kwargs))
 
 
-def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: adds ReLU after each layer with weights except the last."""
     made = copy_module(trial.module)
     names = [name for name, part in made.named_modules() if isinstance(part, AFFINE_LAYERS)]
@@ -38,12 +38,12 @@ def add_activations(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
         setattr(made.get_submodule(owner), attribute, _WithReLU(made.get_submodule(name)))
     count = len(names) - 1
     words = f"ReLU after {count} layer{'s' if count > 1 else ''}"
-    return (Change(replace(trial, module=made), words, diff("x = self.layer(x)", "x = F.relu(self.layer(x))")),) * (
-        count > 0
-    )
+    return (
+        TrialChange(replace(trial, module=made), words, diff("x = self.layer(x)", "x = F.relu(self.layer(x))")),
+    ) * (count > 0)
 
 
-def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: adds a bias to each layer with weights, with torch's default initialization."""
     made = copy_module(trial.module)
     generator = torch.Generator().manual_seed(0)
@@ -54,18 +54,18 @@ def add_biases(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
             bound = weight[0].numel() ** -0.5
             drawn = (2 * torch.rand(int(outputs), generator=generator) - 1) * bound
             part.bias = nn.Parameter(drawn.to(weight))
-    return (Change(replace(trial, module=made), "a bias in each layer", diff("bias=False", "bias=True")),)
+    return (TrialChange(replace(trial, module=made), "a bias in each layer", diff("bias=False", "bias=True")),)
 
 
-def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def remove_hooks(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: removes all gradient hooks of parameters."""
     made = copy_module(trial.module)
     for p in made.parameters():
         p._backward_hooks = None
-    return (Change(replace(trial, module=made), "no hooks on parameters", diff("p.register_hook(...)", "")),)
+    return (TrialChange(replace(trial, module=made), "no hooks on parameters", diff("p.register_hook(...)", "")),)
 
 
-def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: removes the network's last normalization layer."""
     made = copy_module(trial.module)
     kinds = (nn.modules.batchnorm._BatchNorm, nn.LayerNorm, nn.GroupNorm)
@@ -76,7 +76,7 @@ def remove_normalization(trial: TrialRun, finding: Finding, subject: Subject) ->
     kind = type(made.get_submodule(names[-1])).__name__
     setattr(made.get_submodule(owner), attribute, nn.Identity())
     words = f"the last {kind} removed"
-    return (Change(replace(trial, module=made), words, diff(f"x = self.{names[-1]}(x)", "")),)
+    return (TrialChange(replace(trial, module=made), words, diff(f"x = self.{names[-1]}(x)", "")),)
 
 
 FIXES = (

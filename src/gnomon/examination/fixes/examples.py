@@ -14,7 +14,7 @@ from gnomon.checks.data.rows import example_hashes
 from gnomon.core.inputs.source import AbstractSource, Batch
 from gnomon.core.losses import CrossEntropy
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.training.plan import BatchPlan
@@ -28,8 +28,8 @@ MAX_EXAMPLES = 8000
 class ChosenExamples(AbstractSource):
     """A data source with some of the examples of another data source, chosen by index.
 
-    >>> from gnomon.core.inputs.source import source
-    >>> some = ChosenExamples(source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
+    >>> from gnomon.core.inputs.source import data_source
+    >>> some = ChosenExamples(data_source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
     >>> len(some), some.labels().tolist()
     (2, [2, 0])
     """
@@ -52,7 +52,7 @@ class ChosenExamples(AbstractSource):
         return None if known is None else known[self.index.to(known.device)]
 
 
-def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[Change, ...]:
+def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[TrialChange, ...]:
     """Returns the training run without some examples, as a possible fix."""
     n = len(trial.train)
     if not 0 < len(dropped) < n / 2:
@@ -63,10 +63,10 @@ def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[C
     if batches.loader is not None:
         batches = BatchPlan(len(next(batches.loader.batches())), None, batches.augment)
     left = ChosenExamples(trial.train, kept.nonzero().flatten())
-    return (Change(replace(trial, train=left, batches=batches), words, diff("", code)),)
+    return (TrialChange(replace(trial, train=left, batches=batches), words, diff("", code)),)
 
 
-def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: removes training examples whose labels contradict similar examples."""
     if not subject.task.classes or len(trial.train) > MAX_EXAMPLES:
         return ()
@@ -83,7 +83,7 @@ def drop_suspects(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     return _without(trial, dropped, words, code % wanted)
 
 
-def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: removes training examples that have an equal example with another label."""
     whole = trial.train.whole()
     groups: dict[bytes, list[int]] = defaultdict(list)
@@ -96,7 +96,7 @@ def drop_conflicts(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
     return _without(trial, torch.tensor(dropped, dtype=torch.long), words, "train = [train[i] for i in kept]")
 
 
-def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: gives rare classes more weight in the cross-entropy; success is measured by the mean accuracy over
     classes.
     """
@@ -109,7 +109,7 @@ def weight_classes(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
     loss = nn.CrossEntropyLoss(weight=weights.to(first))
     code = "weight = len(y) / (counts * len(counts))\nloss = nn.CrossEntropyLoss(weight=weight)"
     changed = replace(trial, loss=loss, balanced=True)
-    return (Change(changed, "class weights", diff("loss = nn.CrossEntropyLoss()", code)),)
+    return (TrialChange(changed, "class weights", diff("loss = nn.CrossEntropyLoss()", code)),)
 
 
 FIXES = (

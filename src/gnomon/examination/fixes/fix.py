@@ -8,22 +8,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gnomon.core.results import Finding
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 
-__all__ = ["Change", "Fix", "diff"]
+__all__ = ["TrialChange", "Fix", "diff"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change(Record):
+class TrialChange(Record):
     """One way to apply a fix: the changed training run, its description ("standardized inputs"), and a code diff.
 
     ``trains`` is False if the change concerns only the test inputs, so that the trained network stays the same.
     """
 
-    trial: TrialRun = field(repr=False, metadata=HIDDEN)
+    trial: TrialRun = field(repr=False, metadata=HIDDEN_IN_JSON)
     words: str
     diff: str
     trains: bool = True
@@ -38,7 +38,7 @@ class Fix(Record):
     """
 
     id: str
-    apply: Callable[[TrialRun, Finding, Subject], tuple[Change, ...]] = field(repr=False, metadata=HIDDEN)
+    apply: Callable[[TrialRun, Finding, Subject], tuple[TrialChange, ...]] = field(repr=False, metadata=HIDDEN_IN_JSON)
 
 
 def diff(old: str, new: str) -> str:

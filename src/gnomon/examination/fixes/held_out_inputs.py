@@ -10,8 +10,8 @@ from torch import Tensor
 
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
-from gnomon.examination.fixes.scale import MappedSource
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
+from gnomon.examination.fixes.scale import TransformedSource
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 
@@ -36,7 +36,7 @@ SEQUENCE_CHANGES = (("x.flip(1)", lambda x: x.flip(1)), ("x.flip(2)", lambda x: 
 """Changes of sequences of vectors."""
 
 
-def change_test_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def change_test_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: prepares test inputs differently; one change for each way. None of them needs training."""
     if trial.test is trial.train or subject.test is None:
         return ()
@@ -47,10 +47,10 @@ def change_test_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
     for code, function in _changes(train, test):
         if function(test[:2]).shape[1:] != train.shape[1:] or torch.equal(function(test), test):
             continue
-        source = MappedSource(trial.test, _on_tensors(function))
+        source = TransformedSource(trial.test, _on_tensors(function))
         words = f"test inputs changed to {code}"
         made.append(
-            Change(replace(trial, test=source), words, diff("", code.replace("x", "x_test = x_test", 1)), False)
+            TrialChange(replace(trial, test=source), words, diff("", code.replace("x", "x_test = x_test", 1)), False)
         )
     return tuple(made)
 

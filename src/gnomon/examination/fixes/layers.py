@@ -15,9 +15,9 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import BATCH_NORMS
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve, random_state
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.rewrite import DROPOUT, SIGMOID, TANH, Rewritten, count_calls
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
@@ -110,7 +110,7 @@ def _biases(module: nn.Module) -> Iterator[Tensor]:
             yield part.bias
 
 
-def initialize(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def initialize(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: initializes differently: large biases with zero, weights by He initialization or torch's
     default.
     """
@@ -120,13 +120,13 @@ def initialize(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Cha
         for bias in _biases(made):
             nn.init.zeros_(bias)
         words = f"biases of zero instead of {size:.3g} on average"
-        return (Change(replace(trial, module=made), words, diff("", "nn.init.zeros_(layer.bias)")),)
+        return (TrialChange(replace(trial, module=made), words, diff("", "nn.init.zeros_(layer.bias)")),)
     code = 'nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")\nnn.init.zeros_(layer.bias)'
     he = replace(trial, module=he_initialized(trial.module))
     reset = replace(trial, module=_reset(trial.module))
     return (
-        Change(he, "He initialization", diff("", code)),
-        Change(reset, "the default initialization of PyTorch", diff("", "layer.reset_parameters()")),
+        TrialChange(he, "He initialization", diff("", code)),
+        TrialChange(reset, "the default initialization of PyTorch", diff("", "layer.reset_parameters()")),
     )
 
 
@@ -137,7 +137,7 @@ def _usual_weights(module: nn.Module) -> bool:
     return all(USUAL_WEIGHTS[0] < size < USUAL_WEIGHTS[1] for size in sizes)
 
 
-def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: uses ReLU instead of sigmoid or tanh between layers, with the current weights or with He
     initialization.
     """
@@ -153,8 +153,8 @@ def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
         words = f"ReLU instead of {name.lower()} in {kept} layer{'s' if kept > 1 else ''}"
         more = diff(f"nn.{name}()", 'nn.ReLU()\nnn.init.kaiming_normal_(layer.weight, nonlinearity="relu")')
         return (
-            Change(replace(trial, module=plain), words, lines),
-            Change(replace(trial, module=he), f"{words}, and He initialization", more),
+            TrialChange(replace(trial, module=plain), words, lines),
+            TrialChange(replace(trial, module=he), f"{words}, and He initialization", more),
         )
     return ()
 
@@ -162,11 +162,11 @@ def use_relu(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Chang
 def _ends_in(module: nn.Module, x: Any, functions: frozenset[Any]) -> bool:
     """Checks whether the last operation of the module is sigmoid or tanh."""
     with preserve(module):
-        name = last_operation(output_tensor(run(module, x)))
+        name = last_operation(output_tensor(run_module(module, x)))
     return name == ("Sigmoid" if functions is SIGMOID else "Tanh")
 
 
-def smaller_dropout(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def smaller_dropout(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: lowers the dropout rate to at most 0.1."""
     rates = [part.p for part in trial.module.modules() if isinstance(part, nn.modules.dropout._DropoutNd)]
     if not rates and "rate" not in finding.values:
@@ -174,19 +174,19 @@ def smaller_dropout(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
     old = float(finding.values.get("rate", max(rates, default=0.5)))
     changed = replace(trial, module=Rewritten(trial.module, DROPOUT, _SmallerDropout()))
     lines = diff(f"nn.Dropout({old:g})", f"nn.Dropout({USUAL_DROPOUT:g})")
-    return (Change(changed, f"dropout of {USUAL_DROPOUT:.0%} instead of {old:.0%}", lines),)
+    return (TrialChange(changed, f"dropout of {USUAL_DROPOUT:.0%} instead of {old:.0%}", lines),)
 
 
-def dropout_in_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def dropout_in_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: makes model.eval() turn dropout off."""
     if not count_calls(trial.module, subject.probe.some(PROBE_EXAMPLES).x, DROPOUT):
         return ()
     changed = replace(trial, module=Rewritten(trial.module, DROPOUT, _DropoutInTraining()))
     lines = diff("F.dropout(x, p)", "F.dropout(x, p, training=self.training)")
-    return (Change(changed, "dropout only in training mode", lines),)
+    return (TrialChange(changed, "dropout only in training mode", lines),)
 
 
-def usual_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def usual_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: uses batch norm's default momentum, so that running statistics adapt within tens of steps."""
     made = copy_module(trial.module)
     norms: list[Any] = [part for part in made.modules() if isinstance(part, BATCH_NORMS)]
@@ -196,7 +196,7 @@ def usual_momentum(trial: TrialRun, finding: Finding, subject: Subject) -> tuple
         part.reset_running_stats()
     lines = diff(f"nn.BatchNorm1d(..., momentum={old})", f"nn.BatchNorm1d(..., momentum={USUAL_MOMENTUM})")
     words = f"momentum {USUAL_MOMENTUM:g} of batch norm"
-    return (Change(replace(trial, module=made), words, lines),) if old is not None else ()
+    return (TrialChange(replace(trial, module=made), words, lines),) if old is not None else ()
 
 
 FIXES = (

@@ -18,10 +18,10 @@ from torch.overrides import TorchFunctionMode
 
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.rewrite import SOFTMAX, Rewritten
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
@@ -105,7 +105,7 @@ def removable_operations(module: nn.Module, x: Inputs) -> tuple[Operation, ...]:
     [('sigmoid', 'after the last layer')]
     """
     with preserve(module, seed=0), _CallsToLeaveOut() as seen:
-        run(module, x)
+        run_module(module, x)
     layers = [i for i, row in enumerate(seen.rows) if row is None]
     if not layers:
         return ()
@@ -162,13 +162,13 @@ class _Skip:
         return given if number == self.number else function(*args, **options)
 
 
-def leave_out(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def leave_out(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: leaves out one operation without parameters; one change for each."""
     made = []
     for one in removable_operations(trial.module, subject.probe.some(PROBE_EXAMPLES).x):
         changed = Rewritten(trial.module, frozenset({one.function}), _Skip(one.number))
         line = diff(f"x = {one.words}(x)" if one.words.isidentifier() else f"{one.words}", "")
-        made.append(Change(replace(trial, module=changed), f"without '{one.words}' {one.place}", line))
+        made.append(TrialChange(replace(trial, module=changed), f"without '{one.words}' {one.place}", line))
     return tuple(made)
 
 
@@ -202,7 +202,7 @@ class _Scores:
         return made
 
 
-def soften_saturated_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def soften_saturated_softmax(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: divides the scores of saturated softmax functions inside the network by their standard deviation.
 
     See equation (1) of the module docstring.
@@ -210,14 +210,14 @@ def soften_saturated_softmax(trial: TrialRun, finding: Finding, subject: Subject
     seen = _Scores()
     call: Callable[..., Any] = seen
     with preserve(trial.module, grad=False, seed=0):
-        run(Rewritten(trial.module, SOFTMAX, call), subject.probe.some(PROBE_EXAMPLES).x)
+        run_module(Rewritten(trial.module, SOFTMAX, call), subject.probe.some(PROBE_EXAMPLES).x)
     sizes = {number: size for number, size in seen.sizes.items() if size > 1}
     if not sizes:
         return ()
     largest = max(sizes.values())
     changed = replace(trial, module=Rewritten(trial.module, SOFTMAX, _Softer(sizes)))
     line = diff("scores.softmax(-1)", f"(scores / {largest:.3g}).softmax(-1)  # for dot products: / width ** 0.5")
-    return (Change(changed, f"scores divided by {largest:.3g} before the softmax", line),)
+    return (TrialChange(changed, f"scores divided by {largest:.3g} before the softmax", line),)
 
 
 FIXES = (Fix("leave-out", leave_out), Fix("sharpness-of-softmax", soften_saturated_softmax))

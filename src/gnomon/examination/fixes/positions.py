@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from gnomon.core.results.record import Record
 
-__all__ = ["PositionLoss", "class_axis", "share_right"]
+__all__ = ["PositionLoss", "class_axis", "share_correct"]
 
 
 def class_axis(outputs: Sequence[int], targets: Sequence[int], *, largest: int) -> int | None:
@@ -30,11 +30,11 @@ def class_axis(outputs: Sequence[int], targets: Sequence[int], *, largest: int) 
     return fits[-1] if fits else None
 
 
-def share_right(outputs: Tensor, y: Tensor) -> Tensor | None:
+def share_correct(outputs: Tensor, y: Tensor) -> Tensor | None:
     """Returns for each example the share of positions with the right class; None if the outputs hold no classes.
 
     >>> import torch
-    >>> share_right(torch.eye(2)[None], torch.tensor([[0, 0]])).tolist()
+    >>> share_correct(torch.eye(2)[None], torch.tensor([[0, 0]])).tolist()
     [0.5]
     """
     axis = None if y.is_floating_point() or not y.numel() else class_axis(outputs.shape, y.shape, largest=int(y.max()))

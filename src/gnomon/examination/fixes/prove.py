@@ -19,17 +19,17 @@ from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Interval
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.examples import ChosenExamples
-from gnomon.examination.fixes.fix import Change, Fix
+from gnomon.examination.fixes.fix import Fix, TrialChange
 from gnomon.examination.fixes.score import NORMAL_QUANTILE, gain_interval, score_network
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.fixes.tried import Fixes, TriedFix, format_score
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes, format_score
 from gnomon.examination.step import error_sentence
 from gnomon.examination.subject import Subject
 from gnomon.findings import most_serious_first
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
-__all__ = ["Budget", "held_out_split", "repeat_with_second_seed", "run_trial", "try_fixes"]
+__all__ = ["FixTrialBudget", "held_out_split", "repeat_with_second_seed", "run_trial", "try_fixes"]
 
 MAX_SCORED_EXAMPLES = 1000
 """Held-out examples that score a network, at most."""
@@ -48,10 +48,10 @@ EARLY_FRACTION = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Budget(Record):
+class FixTrialBudget(Record):
     """The time limit for testing fixes, and the expected duration of one training step in seconds.
 
-    >>> Budget(10.0, 1.0, lambda: 4.0).allows(6)
+    >>> FixTrialBudget(10.0, 1.0, lambda: 4.0).allows(6)
     True
     """
 
@@ -74,7 +74,7 @@ class _State(Record):
     """The training run with all fixes that have helped so far: its settings and its finished result."""
 
     trial: TrialRun
-    run: Run
+    run: TrainingRun
 
 
 def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, AbstractSource, bool]:
@@ -102,15 +102,16 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
 
 
 def try_fixes(
-    subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: Run, budget: Budget, *, seed: int
-) -> Fixes:  # fmt: skip
+    subject: Subject, findings: Sequence[Finding], trial: TrialRun, run: TrainingRun, budget: FixTrialBudget, *,
+    seed: int,
+) -> TriedFixes:  # fmt: skip
     """Tests possible fixes of all problems by training copies, most serious problem first, until the time is over.
 
     ``trial`` is the recipe as given and ``run`` its training run.
     Cost: for each fix one training run, and short runs if there are several changes to choose from.
 
-    >>> try_fixes(None, (), None, None, Budget(1.0, 1.0, lambda: 0.0), seed=0)
-    Fixes(tried=(), untried=())
+    >>> try_fixes(None, (), None, None, FixTrialBudget(1.0, 1.0, lambda: 0.0), seed=0)
+    TriedFixes(tried=(), untried=())
     """
     state, tried, untried, used = _State(trial, run), [], [], set[str]()
     first: dict[str, tuple[Finding, Fix]] = {}
@@ -134,25 +135,25 @@ def try_fixes(
     if len(first) > 1 and not any(one.is_proven for one in tried) and budget.allows(trial.steps):
         together = _try(subject, next(iter(first.values()))[0], _together(list(first.values())), state, budget, seed)
         tried += [] if isinstance(together, str) else [together]
-    return Fixes(tuple(repeat_with_second_seed(subject, one, budget, seed) for one in tried), tuple(untried))
+    return TriedFixes(tuple(repeat_with_second_seed(subject, one, budget, seed) for one in tried), tuple(untried))
 
 
 def _together(pairs: Sequence[tuple[Finding, Fix]]) -> Fix:
     """Combines the fixes of several problems into one, because one problem may hide another."""
 
-    def apply(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
-        made: list[Change] = []
+    def apply(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
+        made: list[TrialChange] = []
         for own, fix in pairs:
             changes = fix.apply(made[-1].trial if made else trial, own, subject)
             made += changes[:1]
         words, lines = " and ".join(one.words for one in made), "\n".join(one.diff for one in made)
-        return (Change(made[-1].trial, words, lines),) if made else ()
+        return (TrialChange(made[-1].trial, words, lines),) if made else ()
 
     return Fix("+".join(fix.id for _, fix in pairs), apply)
 
 
 def _try(
-    subject: Subject, finding: Finding, fix: Fix, state: _State, budget: Budget, seed: int
+    subject: Subject, finding: Finding, fix: Fix, state: _State, budget: FixTrialBudget, seed: int
 ) -> TriedFix | str:  # fmt: skip
     """Tests one fix; returns the result, or a phrase that says why the test was not possible."""
     try:
@@ -173,8 +174,8 @@ def _try(
 
 
 def _compare(
-    subject: Subject, finding: Finding, fix: Fix, change: Change, trials: tuple[TrialRun, TrialRun],
-    runs: tuple[Run, Run], *, seed: int,
+    subject: Subject, finding: Finding, fix: Fix, change: TrialChange, trials: tuple[TrialRun, TrialRun],
+    runs: tuple[TrainingRun, TrainingRun], *, seed: int,
 ) -> TriedFix:  # fmt: skip
     """Compares the held-out scores of a training run without a fix and one with it."""
     before, after = (
@@ -189,7 +190,8 @@ def _compare(
 
 
 def _early(
-    found: TriedFix, compare: Callable[..., TriedFix], trials: tuple[TrialRun, TrialRun], budget: Budget, seed: int
+    found: TriedFix, compare: Callable[..., TriedFix], trials: tuple[TrialRun, TrialRun], budget: FixTrialBudget,
+    seed: int,
 ) -> TriedFix:  # fmt: skip
     """Compares two training runs after an eighth of their steps as well, to detect fixes that only make training
     faster.
@@ -213,12 +215,12 @@ def _early(
     )
 
 
-def run_trial(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
+def run_trial(trial: TrialRun, budget: FixTrialBudget, seed: int) -> TrainingRun | None:
     """Trains; returns the run, or None if there was not enough time.
 
     Cost: the steps of the trial.
 
-    >>> run_trial(TrialRun(None, None, None, None, None, None, 10), Budget(1.0, 1.0, lambda: 0.0), 0) is None
+    >>> run_trial(TrialRun(None, None, None, None, None, None, 10), FixTrialBudget(1.0, 1.0, lambda: 0.0), 0) is None
     True
     """
     if not budget.allows(trial.steps):
@@ -228,7 +230,7 @@ def run_trial(trial: TrialRun, budget: Budget, seed: int) -> Run | None:
     return None if run.stopped == "time" else run
 
 
-def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> Change | None:
+def _best(changes: Sequence[TrialChange], steps: int, budget: FixTrialBudget, seed: int) -> TrialChange | None:
     """Tries all variants of a fix in short training runs; returns the first one whose loss is close to the smallest."""
     short = max(MIN_SHORT_RUN_STEPS, round(SHORT_RUN_SHARE * steps))
     if len(changes) < 2 or not budget.allows(len(changes) * short + steps):
@@ -244,7 +246,7 @@ def _best(changes: Sequence[Change], steps: int, budget: Budget, seed: int) -> C
     return next(change for change, fall in zip(changes, falls, strict=True) if fall >= enough)
 
 
-def repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, seed: int) -> TriedFix:
+def repeat_with_second_seed(subject: Subject, one: TriedFix, budget: FixTrialBudget, seed: int) -> TriedFix:
     """Repeats both runs with a second seed if there is time, and averages the gain of the fix.
 
     The interval is widened by the difference of the two seeds.
@@ -252,7 +254,7 @@ def repeat_with_second_seed(subject: Subject, one: TriedFix, budget: Budget, see
 
     >>> gain = Interval(-0.1, 0.1, 0.95)
     >>> one = TriedFix("overfit", "usual-decay", "decay", "", 0.3, 0.3, gain, "accuracy", 500, 400)
-    >>> repeat_with_second_seed(None, one, Budget(1.0, 1.0, lambda: 0.0), 0) is one  # not proven
+    >>> repeat_with_second_seed(None, one, FixTrialBudget(1.0, 1.0, lambda: 0.0), 0) is one  # not proven
     True
     """
     if not one.is_proven or one.trials is None or one.runs is None:

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 
 from gnomon.core.results import Finding, Value
-from gnomon.examination.fixes.prove import MAX_SCORED_EXAMPLES, Budget, repeat_with_second_seed
+from gnomon.examination.fixes.prove import MAX_SCORED_EXAMPLES, FixTrialBudget, repeat_with_second_seed
 from gnomon.examination.fixes.score import score_network
 from gnomon.examination.fixes.search import search_repairs
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes
 from gnomon.examination.good_results import MIN_AVOIDED_ERROR, avoided_error
 from gnomon.examination.subject import Subject
 from gnomon.findings import repairs as kinds
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 from gnomon.training.plan import BatchPlan
 
 __all__ = ["add_repairs", "guess_score", "has_poor_results", "is_poor_run", "repair_findings"]
@@ -43,7 +43,7 @@ MAX_EQUALS = 3
 """Equally good changes that the advice names, at most."""
 
 
-def has_poor_results(subject: Subject, trial: TrialRun, run: Run, *, seed: int) -> bool:
+def has_poor_results(subject: Subject, trial: TrialRun, run: TrainingRun, *, seed: int) -> bool:
     """Returns whether a trained network avoids less than 80 % of the error of a guess on held-out examples.
 
     Also True if training diverged. False if only the user's loss says how good an output is.
@@ -63,7 +63,7 @@ def has_poor_results(subject: Subject, trial: TrialRun, run: Run, *, seed: int) 
     return scores.is_share and avoided_error(scores.mean, guess_score(subject, scores.unit)) < MIN_AVOIDED_ERROR
 
 
-def is_poor_run(subject: Subject, run: Run, seed: int) -> bool:
+def is_poor_run(subject: Subject, run: TrainingRun, seed: int) -> bool:
     """Returns whether the trained network of the examination has poor results, as `has_poor_results` says.
 
     Cost: one pass over the held-out examples.
@@ -104,9 +104,9 @@ def guess_score(subject: Subject, unit: str) -> float:
 
 
 def add_repairs(
-    subject: Subject, found: Fixes, base: tuple[TrialRun, Run], symptom: Finding | None, budget: Budget, *, seed: int,
-    explained: bool = False,
-) -> tuple[Fixes, tuple[Finding, ...]]:  # fmt: skip
+    subject: Subject, found: TriedFixes, base: tuple[TrialRun, TrainingRun], symptom: Finding | None,
+    budget: FixTrialBudget, *, seed: int, explained: bool = False,
+) -> tuple[TriedFixes, tuple[Finding, ...]]:  # fmt: skip
     """Searches for a repair if results are poor even with the fixes that helped; returns all fixes and its finding.
 
     ``symptom`` is the finding that says how training ended, or None; ``explained`` says that another problem is known.
@@ -118,8 +118,8 @@ def add_repairs(
     >>> from gnomon.training import Adam
     >>> trial = TrialRun(network.module, network.train, network.train, network.loss, Adam(0.1), BatchPlan(20), 50)
     >>> base = trial, trial.run(seed=0)  # good results, so no repair is searched
-    >>> add_repairs(network, Fixes(()), base, None, Budget(9.0, 0.1, lambda: 0.0), seed=0)
-    (Fixes(tried=(), untried=()), ())
+    >>> add_repairs(network, TriedFixes(()), base, None, FixTrialBudget(9.0, 0.1, lambda: 0.0), seed=0)
+    (TriedFixes(tried=(), untried=()), ())
     """
     trial, run = base
     best_so_far = max((one.after for one in found.proven_fixes if not one.later), default=-inf)
@@ -143,7 +143,7 @@ def add_repairs(
         tried if findings else tuple(replace(one, kind="" if symptom is None else symptom.kind) for one in tried)
     )
     unproven = tuple(one for one in kept_ones[1:] if not one.is_proven)
-    return Fixes((*found.tried, kept_ones[0], *unproven), found.untried), findings
+    return TriedFixes((*found.tried, kept_ones[0], *unproven), found.untried), findings
 
 
 def repair_findings(

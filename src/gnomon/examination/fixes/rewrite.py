@@ -2,7 +2,7 @@
 
 >>> import torch
 >>> net = nn.Sequential(nn.Linear(2, 3), nn.Softmax(1))
->>> logits = without_call(net, torch.ones(4, 2), SOFTMAX)
+>>> logits = without_last_call(net, torch.ones(4, 2), SOFTMAX)
 >>> bool((logits(torch.ones(1, 2)) == net[0](torch.ones(1, 2))).all())
 True
 """
@@ -17,10 +17,10 @@ from torch.overrides import TorchFunctionMode
 
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 
 __all__ = [
-    "DROPOUT", "RELU", "SIGMOID", "SOFTMAX", "TANH", "Call", "count_calls", "without_call",
+    "DROPOUT", "RELU", "SIGMOID", "SOFTMAX", "TANH", "ReplaceCall", "count_calls", "without_last_call",
 ]  # fmt: skip
 
 SOFTMAX = frozenset({F.softmax, torch.softmax, Tensor.softmax})
@@ -36,7 +36,7 @@ DROPOUT = frozenset(
 )
 """Functions that drop units at random."""
 
-Call = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+ReplaceCall = Callable[["Rewritten", int, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 """Replaces a call: (module, number of the call within the pass, function, arguments, named arguments) -> result."""
 
 
@@ -61,7 +61,7 @@ class Rewritten(nn.Module):
     ``functions`` are those that are replaced; None replaces all of torch's functions.
     """
 
-    def __init__(self, module: nn.Module, functions: frozenset[Any] | None, call: Call) -> None:
+    def __init__(self, module: nn.Module, functions: frozenset[Any] | None, call: ReplaceCall) -> None:
         super().__init__()
         self.module, self.functions, self.call = module, functions, call
         self.training = module.training
@@ -85,14 +85,14 @@ def count_calls(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> int:
         return function(*args, **options)
 
     with preserve(module, grad=False):
-        run(Rewritten(module, functions, call), x)
+        run_module(Rewritten(module, functions, call), x)
     return len(numbers)
 
 
-def without_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.Module | None:
+def without_last_call(module: nn.Module, x: Inputs, functions: frozenset[Any]) -> nn.Module | None:
     """Returns the module without its last call of one of some functions, such as softmax; None if it never calls them.
 
-    >>> without_call(nn.Linear(1, 1), torch.zeros(1, 1), TANH) is None
+    >>> without_last_call(nn.Linear(1, 1), torch.zeros(1, 1), TANH) is None
     True
     """
     last = count_calls(module, x, functions) - 1

@@ -10,14 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.inputs.arguments import Inputs, tensors
+from gnomon.core.inputs.arguments import Inputs, input_tensors
 from gnomon.core.inputs.source import AbstractSource, Batch
 from gnomon.core.results import Finding
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 
-__all__ = ["FIXES", "MappedSource"]
+__all__ = ["FIXES", "TransformedSource"]
 
 MAX_EXAMPLES = 4096
 """Examples from which means and standard deviations are computed."""
@@ -60,11 +60,11 @@ class StandardizedInputs(nn.Module):
         return self.module(*map(standardize, args), **{name: standardize(value) for name, value in kwargs.items()})
 
 
-class MappedSource(AbstractSource):
+class TransformedSource(AbstractSource):
     """A data source that applies functions to the inputs or targets of another data source.
 
-    >>> from gnomon.core.inputs.source import source
-    >>> MappedSource(source((torch.ones(2, 1), torch.zeros(2))), targets=lambda y: y + 3).labels().tolist()
+    >>> from gnomon.core.inputs.source import data_source
+    >>> TransformedSource(data_source((torch.ones(2, 1), torch.zeros(2))), targets=lambda y: y + 3).labels().tolist()
     [3.0, 3.0]
     """
 
@@ -90,7 +90,7 @@ class MappedSource(AbstractSource):
         return Batch(x, batch.y if self.targets is None or batch.y is None else self.targets(batch.y))
 
 
-def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: standardizes inputs by the mean and standard deviation of the training set.
 
     See equation (1) of the module docstring.
@@ -98,16 +98,16 @@ def standardize_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> t
     found = input_statistics(trial.train.probe(MAX_EXAMPLES, seed=0).x)
     if not any(pair is not None for pair in found):
         return ()
-    axes = next(t.dim() for t in tensors(subject.probe.x) if t.is_floating_point())
+    axes = next(t.dim() for t in input_tensors(subject.probe.x) if t.is_floating_point())
     over = {2: "0", 4: "(0, 2, 3)"}.get(axes, "")
     keep = ", keepdim=True" if axes == 4 else ""
     code = f"mean, std = x_train.mean({over}{keep}), x_train.std({over}{keep}).clamp(min=1e-8)\n"
     code += "x_train, x_test = (x_train - mean) / std, (x_test - mean) / std"
     changed = replace(trial, module=StandardizedInputs(trial.module, found))
-    return (Change(changed, "standardized inputs", diff("", code)),)
+    return (TrialChange(changed, "standardized inputs", diff("", code)),)
 
 
-def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: standardizes targets by the mean and standard deviation of the training targets."""
     y = trial.train.labels()
     if y is None or not y.is_floating_point() or subject.task.classes:
@@ -119,14 +119,16 @@ def standardize_targets(trial: TrialRun, finding: Finding, subject: Subject) -> 
 
     batches = trial.batches
     if batches.loader is not None:
-        batches = replace(batches, loader=MappedSource(batches.loader, targets=convert))
-    train, test = (MappedSource(data, targets=convert) for data in (trial.train, trial.test))
+        batches = replace(batches, loader=TransformedSource(batches.loader, targets=convert))
+    train, test = (TransformedSource(data, targets=convert) for data in (trial.train, trial.test))
     code = "mean, std = y_train.mean(0), y_train.std(0)\ny_train = (y_train - mean) / std\n"
     code += "prediction = model(x) * std + mean"
-    return (Change(replace(trial, train=train, test=test, batches=batches), "standardized targets", diff("", code)),)
+    return (
+        TrialChange(replace(trial, train=train, test=test, batches=batches), "standardized targets", diff("", code)),
+    )
 
 
-def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: shifts and scales test inputs to the mean and standard deviation of the training inputs."""
     given, wanted = (input_statistics(data.probe(MAX_EXAMPLES, seed=0).x) for data in (trial.test, trial.train))
     if not any(pair is not None for pair in wanted) or trial.test is trial.train:
@@ -148,8 +150,8 @@ def match_test_scale(trial: TrialRun, finding: Finding, subject: Subject) -> tup
         return tuple(map(one, x)) if isinstance(x, tuple | list) else x
 
     code = "x_test = (x_test - x_test.mean(0)) / x_test.std(0) * x_train.std(0) + x_train.mean(0)"
-    changed = replace(trial, test=MappedSource(trial.test, convert))
-    return (Change(changed, "test inputs on the scale of train", diff("", code), trains=False),)
+    changed = replace(trial, test=TransformedSource(trial.test, convert))
+    return (TrialChange(changed, "test inputs on the scale of train", diff("", code), trains=False),)
 
 
 def input_statistics(x: Inputs) -> Statistics:
@@ -160,7 +162,7 @@ def input_statistics(x: Inputs) -> Statistics:
     ([2.0, 5.0], [1.0, 1.0])
     """
     found: Statistics = []
-    for t in tensors(x):
+    for t in input_tensors(x):
         if not t.is_floating_point():
             found.append(None)
             continue

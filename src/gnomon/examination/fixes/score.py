@@ -23,15 +23,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from gnomon.adapter.losses import AbstractLossWithAxes
-from gnomon.core.inputs.arguments import take
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.metrics import predicted_classes
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Interval
 from gnomon.core.results.record import Record
-from gnomon.examination.fixes.positions import share_right
+from gnomon.examination.fixes.positions import share_correct
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
@@ -81,7 +81,7 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
     """
     some = _examples(subject, trial.test, examples, seed)
     if subject.task.classes:
-        right = (predicted_classes(outputs(model, some.x)) == some.y).double().cpu()
+        right = (predicted_classes(outputs_in_eval_mode(model, some.x)) == some.y).double().cpu()
         if trial.balanced:
             return HeldOutScores(_weight_by_class(right, some.y.cpu()), "balanced accuracy")
         return HeldOutScores(right, "accuracy")
@@ -91,7 +91,8 @@ def score_network(subject: Subject, trial: TrialRun, model: nn.Module, *, exampl
         y = some.y.double()
         spread = max(float(y.var(0, correction=0).sum()), 1e-300)
         return HeldOutScores(
-            (1 - (outputs(model, some.x).double() - y).square().sum(1) / spread).cpu(), "explained variance"
+            (1 - (outputs_in_eval_mode(model, some.x).double() - y).square().sum(1) / spread).cpu(),
+            "explained variance",
         )
     if (right_of := _tokens(subject, model, some)) is not None:
         return HeldOutScores(right_of, "accuracy")
@@ -138,7 +139,7 @@ def _positions(loss: AbstractLossWithAxes, model: nn.Module, some: Examples) -> 
     """
     shares = []
     for part in _parts(some, 1):
-        counted = loss.right(outputs(model, part.x), loss.targets(part.y))
+        counted = loss.right(outputs_in_eval_mode(model, part.x), loss.targets(part.y))
         if counted is None:
             return None
         shares += [counted[0] / counted[1]] if counted[1] else []
@@ -150,10 +151,10 @@ def _tokens(subject: Subject, model: nn.Module, some: Examples) -> Tensor | None
     if some.y.is_floating_point() or subject.task.classes:
         return None
     with preserve(model, mode="eval", grad=False):
-        made = [run(model, part.x) for part in _parts(some, EXAMPLES_PER_LOSS)]
+        made = [run_module(model, part.x) for part in _parts(some, EXAMPLES_PER_LOSS)]
     if not all(isinstance(one, Tensor) for one in made):
         return None
-    return share_right(torch.cat(made).cpu(), some.y.cpu().reshape(len(some), *subject.task.shape))
+    return share_correct(torch.cat(made).cpu(), some.y.cpu().reshape(len(some), *subject.task.shape))
 
 
 def _loss_of(subject: Subject, model: nn.Module, part: Examples) -> float:
@@ -161,9 +162,9 @@ def _loss_of(subject: Subject, model: nn.Module, part: Examples) -> float:
     training.
     """
     with preserve(model, mode="eval", grad=False):
-        return float(subject.loss_of(run(model, part.x), part.y))
+        return float(subject.loss_of(run_module(model, part.x), part.y))
 
 
 def _parts(some: Examples, size: int) -> list[Examples]:
     places = [slice(i, i + size) for i in range(0, len(some), size)]
-    return [Examples(take(some.x, place), some.y[place]) for place in places]
+    return [Examples(take_examples(some.x, place), some.y[place]) for place in places]

@@ -20,12 +20,12 @@ from gnomon.core.errors import GnomonError
 from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.candidates import RepairCandidate, candidates
-from gnomon.examination.fixes.prove import MAX_SCORED_EXAMPLES, Budget, run_trial
+from gnomon.examination.fixes.prove import MAX_SCORED_EXAMPLES, FixTrialBudget, run_trial
 from gnomon.examination.fixes.score import HeldOutScores, gain_interval, score_network
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix
 from gnomon.examination.subject import Subject
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 __all__ = ["Repairs", "gain_of_halves", "search_repairs"]
 
@@ -64,7 +64,7 @@ class _Tested(Record):
 
     candidate: RepairCandidate
     trial: TrialRun
-    run: Run
+    run: TrainingRun
     scores: HeldOutScores
     chosen_by: float
 
@@ -81,7 +81,7 @@ def gain_of_halves(before: Tensor, after: Tensor) -> tuple[float, float]:
 
 
 def search_repairs(
-    subject: Subject, finding: Finding, trial: TrialRun, run: Run, budget: Budget, *, seed: int
+    subject: Subject, finding: Finding, trial: TrialRun, run: TrainingRun, budget: FixTrialBudget, *, seed: int
 ) -> Repairs:  # fmt: skip
     """Tries the changes of `candidates` and returns those that were trained for all steps, best first.
 
@@ -92,7 +92,7 @@ def search_repairs(
     >>> from gnomon.examination.subject import build_subject
     >>> x = torch.randn(80, 3, generator=torch.Generator().manual_seed(0))
     >>> network = build_subject(torch.nn.Linear(3, 2), (x, (x[:, 0] > 0).long()), None, seed=0)
-    >>> search_repairs(network, None, None, None, Budget(0.0, 1.0, lambda: 1.0), seed=0)
+    >>> search_repairs(network, None, None, None, FixTrialBudget(0.0, 1.0, lambda: 1.0), seed=0)
     Repairs(tried=(), equal=0)
     """
     if budget.left <= 0:
@@ -115,7 +115,7 @@ def search_repairs(
 
 
 def _first_round(
-    subject: Subject, trial: TrialRun, made: Sequence[RepairCandidate], steps: int, budget: Budget, seed: int
+    subject: Subject, trial: TrialRun, made: Sequence[RepairCandidate], steps: int, budget: FixTrialBudget, seed: int
 ) -> list[RepairCandidate]:  # fmt: skip
     """Trains each change for a few steps; returns those that gain, the largest gain first."""
     given = replace(trial, steps=steps)
@@ -133,7 +133,7 @@ def _first_round(
 
 
 def _run_candidate(
-    subject: Subject, one: RepairCandidate, trial: TrialRun, base: HeldOutScores, budget: Budget, seed: int
+    subject: Subject, one: RepairCandidate, trial: TrialRun, base: HeldOutScores, budget: FixTrialBudget, seed: int
 ) -> _Tested | None:  # fmt: skip
     try:
         run = run_trial(trial, budget, seed)
@@ -143,7 +143,7 @@ def _run_candidate(
 
 
 def _score_of_change(
-    subject: Subject, one: RepairCandidate, trial: TrialRun, run: Run, base: HeldOutScores, seed: int
+    subject: Subject, one: RepairCandidate, trial: TrialRun, run: TrainingRun, base: HeldOutScores, seed: int
 ) -> _Tested | None:  # fmt: skip
     try:
         scores = _score(subject, trial, run, seed)
@@ -154,12 +154,12 @@ def _score_of_change(
         return None
 
 
-def _score(subject: Subject, trial: TrialRun, run: Run, seed: int) -> HeldOutScores:
+def _score(subject: Subject, trial: TrialRun, run: TrainingRun, seed: int) -> HeldOutScores:
     return score_network(subject, trial, run.model, examples=MAX_SCORED_EXAMPLES, seed=seed)
 
 
 def _sort_by_gain(
-    subject: Subject, finding: Finding, trial: TrialRun, run: Run, tested: Sequence[_Tested], seed: int
+    subject: Subject, finding: Finding, trial: TrialRun, run: TrainingRun, tested: Sequence[_Tested], seed: int
 ) -> Repairs:  # fmt: skip
     """Sorts the tested changes: of those nearly as good as the best one, the first in the list of changes leads."""
     if not tested:
@@ -172,7 +172,9 @@ def _sort_by_gain(
     return Repairs(tuple(_result_of_change(finding, trial, run, base, one) for one in (*near, *others)), len(near))
 
 
-def _result_of_change(finding: Finding, trial: TrialRun, run: Run, base: HeldOutScores, one: _Tested) -> TriedFix:
+def _result_of_change(
+    finding: Finding, trial: TrialRun, run: TrainingRun, base: HeldOutScores, one: _Tested
+) -> TriedFix:
     """Returns the result of a change, measured on the half of the held-out examples that did not choose it."""
     before, after = base.values[1::2], one.scores.values[1::2]
     change = one.candidate.change

@@ -10,7 +10,7 @@ from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import random_state
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.descent import for_all_parameters
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 
@@ -36,7 +36,7 @@ class _Residual(nn.Module):
         return x + made if made.shape == x.shape else made
 
 
-def widen_narrowest_layer(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def widen_narrowest_layer(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: gives the narrowest hidden linear layer more units."""
     made = copy_module(trial.module)
     layers = {name: part for name, part in made.named_modules() if isinstance(part, nn.Linear)}
@@ -58,10 +58,10 @@ def widen_narrowest_layer(trial: TrialRun, finding: Finding, subject: Subject) -
     words = f"{UNITS_OF_WIDER_LAYER} instead of {narrow} units in '{first}'"
     lines = diff(f"nn.Linear(..., {narrow})", f"nn.Linear(..., {UNITS_OF_WIDER_LAYER})")
     changed = replace(trial, module=made, optimizer=for_all_parameters(trial.optimizer))
-    return (Change(changed, words, lines),)
+    return (TrialChange(changed, words, lines),)
 
 
-def add_residuals(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def add_residuals(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: adds the input of each block to its output, in lists of three or more blocks of one class."""
     made = copy_module(trial.module)
     count = 0
@@ -78,15 +78,15 @@ def add_residuals(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[
     if not count:
         return ()
     lines = diff("x = block(x)", "x = x + block(x)")
-    return (Change(replace(trial, module=made), f"residual connections around {count} blocks", lines),)
+    return (TrialChange(replace(trial, module=made), f"residual connections around {count} blocks", lines),)
 
 
-def float32_weights(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def float32_weights(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: stores the weights in single precision instead of half."""
     if not any(p.dtype in (torch.bfloat16, torch.float16) for p in trial.module.parameters()):
         return ()
     made = copy_module(trial.module).float()
-    return (Change(replace(trial, module=made), "weights in float32", diff("model.bfloat16()", "model.float()")),)
+    return (TrialChange(replace(trial, module=made), "weights in float32", diff("model.bfloat16()", "model.float()")),)
 
 
 FIXES = (

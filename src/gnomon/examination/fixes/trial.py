@@ -1,10 +1,10 @@
 """Defines a training run that can be repeated with one change, to test a possible fix.
 
 >>> import torch
->>> from gnomon.core.inputs.source import source
+>>> from gnomon.core.inputs.source import data_source
 >>> from gnomon.core.losses import CrossEntropy
 >>> from gnomon.training import Adam
->>> data = source((torch.eye(4), torch.tensor([0, 1, 0, 1])))
+>>> data = data_source((torch.eye(4), torch.tensor([0, 1, 0, 1])))
 >>> trial = TrialRun(nn.Linear(4, 2), data, data, CrossEntropy(), Adam(0.1), BatchPlan(2), 20)
 >>> int(trial.run(seed=0).steps[-1])
 20
@@ -18,14 +18,14 @@ from torch import nn
 
 from gnomon.core.inputs.source import AbstractSource
 from gnomon.core.machine.clock import Clock
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.record import Record
-from gnomon.training import Run, train
+from gnomon.training import TrainingRun, train
 from gnomon.training.evaluate import Loss
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.plan import BatchPlan, RecordingPlan
 
-__all__ = ["TrialRun", "recorded_steps"]
+__all__ = ["TrialRun", "steps_to_record"]
 
 RECORDED_STEPS = 16
 """Number of steps at which a run is measured."""
@@ -43,16 +43,16 @@ class TrialRun(Record):
     in the score, however rare it is.
     """
 
-    module: nn.Module = field(metadata=HIDDEN)
-    train: AbstractSource = field(repr=False, metadata=HIDDEN)
-    test: AbstractSource = field(repr=False, metadata=HIDDEN)
-    loss: Loss = field(metadata=HIDDEN)
+    module: nn.Module = field(metadata=HIDDEN_IN_JSON)
+    train: AbstractSource = field(repr=False, metadata=HIDDEN_IN_JSON)
+    test: AbstractSource = field(repr=False, metadata=HIDDEN_IN_JSON)
+    loss: Loss = field(metadata=HIDDEN_IN_JSON)
     optimizer: AbstractOptimizer
     batches: BatchPlan
     steps: int
     balanced: bool = False
 
-    def run(self, *, seed: int, seconds: float | None = None, clock: Clock = perf_counter) -> Run:
+    def run(self, *, seed: int, seconds: float | None = None, clock: Clock = perf_counter) -> TrainingRun:
         """Trains a copy of the module and returns the run.
 
         Cost: ``steps`` training steps, and about a tenth of that for records.
@@ -60,15 +60,15 @@ class TrialRun(Record):
         return train(
             self.module, self.train, test=self.test, loss=self.loss, optimizer=self.optimizer, steps=self.steps,
             batch=self.batches,
-            record=RecordingPlan(recorded_steps(self.steps), RECORDED_EXAMPLES, RECORDING_TIME_SHARE),
+            record=RecordingPlan(steps_to_record(self.steps), RECORDED_EXAMPLES, RECORDING_TIME_SHARE),
             budget=seconds, seed=seed, clock=clock,
         )  # fmt: skip
 
 
-def recorded_steps(steps: int) -> list[int]:
+def steps_to_record(steps: int) -> list[int]:
     """Returns the steps at which a training run records the loss, more densely at the beginning.
 
-    >>> recorded_steps(4)
+    >>> steps_to_record(4)
     [0, 1, 2, 3, 4]
     """
     last = torch.log10(torch.tensor(float(max(steps, 1))))

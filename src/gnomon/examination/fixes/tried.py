@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot
-from gnomon.core.results.plain import HIDDEN, to_json_value
+from gnomon.core.results.plain import HIDDEN_IN_JSON, to_json_value
 from gnomon.core.results.record import Record
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
-__all__ = ["Fixes", "TriedFix", "advice_after_trials", "format_score"]
+__all__ = ["TriedFixes", "TriedFix", "advice_after_trials", "format_score"]
 
 ONLY_GUESSES = ("test-inputs",)
 """Fixes that are tried without a sign of their fault. They are named only if they help."""
@@ -54,8 +54,8 @@ class TriedFix(Record):
     steps: int
     seeds: int = 1
     later: str = ""
-    trials: tuple[TrialRun, TrialRun] | None = field(default=None, repr=False, metadata=HIDDEN)
-    runs: tuple[Run, Run] | None = field(default=None, repr=False, metadata=HIDDEN)
+    trials: tuple[TrialRun, TrialRun] | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
+    runs: tuple[TrainingRun, TrainingRun] | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
 
     @property
     def is_proven(self) -> bool:
@@ -120,7 +120,7 @@ class TriedFix(Record):
         return Plot("Without and with the fix", lines, Axis("step", log=True), Axis(label), self.sentence, id=id)
 
 
-def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> str:
+def advice_after_trials(finding: Finding, found: "TriedFixes", *, several: bool) -> str:
     """Returns the advice for a reported problem: which fixes were tested and whether they helped.
 
     If a fix is proven and there were ``several`` to choose from, the advice is to apply that one. If none helps, the
@@ -129,7 +129,7 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
     >>> from gnomon.findings.training import TRAINING_DIVERGED
     >>> gain = Interval(-0.01, 0.01, 0.95)
     >>> one = TriedFix("training-diverged", "lower-rate", "lr=0.1", "", 0.3, 0.3, gain, "accuracy", 500, 400)
-    >>> advice_after_trials(Finding(TRAINING_DIVERGED, "", {"lr": 1.0}), Fixes((one,)), several=False)
+    >>> advice_after_trials(Finding(TRAINING_DIVERGED, "", {"lr": 1.0}), TriedFixes((one,)), several=False)
     'Use a learning rate below 1. Tried without a clear gain: lr=0.1.'
     """
     own = [one for one in found.tried if one.kind == finding.kind]
@@ -143,7 +143,7 @@ def advice_after_trials(finding: Finding, found: "Fixes", *, several: bool) -> s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fixes(Record):
+class TriedFixes(Record):
     """Result: all fixes that were tested, in order, and the ids of untested fixes, each with the reason."""
 
     tried: tuple[TriedFix, ...]
@@ -171,7 +171,7 @@ def _of(unit: str) -> str:
     return words.get(unit, " of the variance explained")
 
 
-def _curves(runs: Sequence[Run]) -> tuple[str, list[list[float]]]:
+def _curves(runs: Sequence[TrainingRun]) -> tuple[str, list[list[float]]]:
     """Returns two training curves for a plot: held-out accuracies if both runs have them, otherwise relative losses."""
     accuracies = [run.test_accuracy for run in runs]
     if all(curve is not None for curve in accuracies):

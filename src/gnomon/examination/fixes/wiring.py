@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.descent import for_all_parameters
-from gnomon.examination.fixes.fix import Change, Fix, diff
+from gnomon.examination.fixes.fix import Fix, TrialChange, diff
 from gnomon.examination.fixes.rewrite import SOFTMAX, Rewritten
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
@@ -50,24 +50,24 @@ def _with_module(trial: TrialRun, module: nn.Module) -> TrialRun:
     return replace(trial, module=module, optimizer=for_all_parameters(trial.optimizer))
 
 
-def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def unfreeze(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: sets requires_grad=True for all parameters."""
     made = copy_module(trial.module)
     for parameter in made.parameters():
         if parameter.is_floating_point():
             parameter.requires_grad_(True)
     lines = diff("", "model.requires_grad_(True)")
-    return (Change(_with_module(trial, made), "no frozen parameters", lines),)
+    return (TrialChange(_with_module(trial, made), "no frozen parameters", lines),)
 
 
-def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def connect(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: ignores .detach(), .data and torch.no_grad() in the forward pass."""
     changed = Rewritten(trial.module, None, _Connected())
     lines = diff("x = x.detach()  # or .data, or with torch.no_grad():", "")
-    return (Change(replace(trial, module=changed), "gradients that are not cut off", lines),)
+    return (TrialChange(replace(trial, module=changed), "gradients that are not cut off", lines),)
 
 
-def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: uses nn.ModuleList instead of plain lists of layers."""
     made = copy_module(trial.module)
     names = []
@@ -80,10 +80,10 @@ def register_layers(trial: TrialRun, finding: Finding, subject: Subject) -> tupl
     if not names:
         return ()
     lines = "\n".join(diff(f"self.{name} = [...]", f"self.{name} = nn.ModuleList([...])") for name in names)
-    return (Change(_with_module(trial, made), "registered layers", lines),)
+    return (TrialChange(_with_module(trial, made), "registered layers", lines),)
 
 
-def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Change, ...]:
+def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Possible fix: sets batch_first=True in recurrent and attention layers, or takes softmax over classes instead of
     examples.
     """
@@ -94,10 +94,10 @@ def batch_first(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[Ch
             changed += 1
     if changed:
         lines = diff("nn.LSTM(...)", "nn.LSTM(..., batch_first=True)")
-        return (Change(replace(trial, module=made), "batch_first=True", lines),)
+        return (TrialChange(replace(trial, module=made), "batch_first=True", lines),)
     softmax = Rewritten(trial.module, SOFTMAX, _SoftmaxOfClasses())
     lines = diff("torch.softmax(x, dim=0)", "torch.softmax(x, dim=-1)")
-    return (Change(replace(trial, module=softmax), "softmax over the last axis", lines),)
+    return (TrialChange(replace(trial, module=softmax), "softmax over the last axis", lines),)
 
 
 FIXES = (

@@ -4,8 +4,8 @@ from math import nan
 from typing import Any
 
 from gnomon.checks.run.loop.facts import (
-    ClipFacts,
-    FirstNotFinite,
+    FirstNonFiniteLoss,
+    GradientClippingFacts,
     LoaderFacts,
     LoopFacts,
     ModelFacts,
@@ -34,7 +34,9 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
     optimizers = [*recorder.retired, *recorder.optimizers.values()]
     for seen in optimizers:
         recorder.safely("weights", seen.look_for_change)
-    clips = ClipFacts(recorder.clip_calls, recorder.clip_misplaced, recorder.clip_limit, tuple(recorder.clip_norms))
+    clips = GradientClippingFacts(
+        recorder.clip_calls, recorder.clip_misplaced, recorder.clip_limit, tuple(recorder.clip_norms)
+    )
     return LoopFacts(
         steps=recorder.steps,
         backwards=recorder.backwards,
@@ -61,7 +63,7 @@ def loop_facts_of_recorder(recorder: LoopRecorder, *, finished: bool) -> LoopFac
         repeated_inputs=recorder.batches.repeated,
         seeds=recorder.seeds,
         seed=recorder.seed,
-        not_finite=None if recorder.not_finite is None else FirstNotFinite(*recorder.not_finite),
+        not_finite=None if recorder.not_finite is None else FirstNonFiniteLoss(*recorder.not_finite),
         finished=finished,
     )
 

@@ -12,7 +12,7 @@ from gnomon.checks.run.loop.judge import JUDGMENTS
 from gnomon.core.results import Axis, Finding, Line, Plot, Value
 from gnomon.examination.policy import ExaminationFacts, sections_to_report
 from gnomon.examination.record import Examination
-from gnomon.report import Content, Section
+from gnomon.report import PageContent, Section
 
 __all__ = ["watch_report"]
 
@@ -72,7 +72,7 @@ def _run_section(facts: LoopFacts, ending: str, overhead: float, failures: Seque
     answer = f"{facts.steps:,} optimizer steps and {facts.backwards:,} backward passes; {ending}."
     plots = _loss_plot(facts)
     notes = (f"not observed: {'; '.join(failures)}",) if failures else ()
-    content = Content(answer, values=values, plots=plots, notes=notes)
+    content = PageContent(answer, values=values, plots=plots, notes=notes)
     return Section("run", "The run", "What did the script do?", content)
 
 
@@ -89,17 +89,19 @@ def _section(key: str, findings: Sequence[Finding], facts: LoopFacts) -> Section
     title, question = QUESTIONS[key]
     values, plots = _evidence(key, facts)
     if findings:
-        content = Content(" ".join(f.message for f in findings), tuple(findings), values, plots, stated=tuple(findings))
+        content = PageContent(
+            " ".join(f.message for f in findings), tuple(findings), values, plots, stated=tuple(findings)
+        )
         return Section(key, title, question, content)
     if max(facts.steps, facts.backwards) < MIN_STEPS:
         return Section(
             key,
             title,
             question,
-            Content("The script made too few optimizer steps for an answer.", values=values),
+            PageContent("The script made too few optimizer steps for an answer.", values=values),
             "unsure",
         )
-    return Section(key, title, question, Content(_all_clear(key, facts), values=values, plots=plots))
+    return Section(key, title, question, PageContent(_all_clear(key, facts), values=values, plots=plots))
 
 
 def _all_clear(key: str, facts: LoopFacts) -> str:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.results import Axis, Bars, Finding, Hypothesis, Plot, Value, format_number
 from gnomon.core.results.record import Record
-from gnomon.core.results.value import Obtained
+from gnomon.core.results.value import HowValueWasObtained
 from gnomon.examination.cost import StepCost, measure_step_cost
 from gnomon.examination.pictures import layer_path_and_class
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, error_sentence
 from gnomon.examination.subject import Subject
 from gnomon.findings import network as kinds
-from gnomon.program import Program, read
-from gnomon.report import Content
+from gnomon.program import Program, read_program
+from gnomon.report import PageContent
 
 TIMED_BATCH_SIZE = 32
 """Examples in the timed step."""
@@ -80,11 +80,11 @@ class ArchitectureStep(AbstractStep):
         kind = kind if task.reading is None else task.reading.goal
         time = f"a training step on {n} examples takes {format_number(1e3 * cost.step(n))} ms"
         answer = f"It has {total:,} parameters to {kind}; {time}.{known}"
-        content = Content(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))
+        content = PageContent(answer, _findings(subject), values, _sizes(subject.module), hypotheses=(readable,))
         return StepResult(content, NetworkProfile(program, reason, cost))
 
 
-def _memory(size: int) -> tuple[float, None, Obtained, str]:
+def _memory(size: int) -> tuple[float, None, HowValueWasObtained, str]:
     """Converts a number of bytes to a number in MiB, or in KiB if small, for the report.
 
     >>> _memory(2048)
@@ -127,10 +127,10 @@ def _findings(subject: Subject) -> tuple[Finding, ...]:
 def _program(subject: Subject) -> tuple[Program | None, str]:
     x = subject.probe.x
     if not isinstance(x, Tensor):
-        return None, f"the network takes {len(list(tensors(x)))} input tensors, not one"
+        return None, f"the network takes {len(list(input_tensors(x)))} input tensors, not one"
     if not x.is_floating_point():
         return None, "the inputs are integers"
     try:
-        return read(subject.module, x[:2].double()), "every layer has a rule"
+        return read_program(subject.module, x[:2].double()), "every layer has a rule"
     except GnomonError as error:
         return None, error_sentence(error)

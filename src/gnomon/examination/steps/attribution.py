@@ -27,9 +27,9 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.report.shown_example import ShownExample, draw_picture, show_example
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 SIZES = (128, 256, 512, 1024)
 """Numbers of examples used, chosen by time."""
@@ -53,7 +53,7 @@ class AttributionStep(AbstractStep):
     key, title, share = "attribution", "What the network looks at", 0.03
     question = "Does the network use the intended features or a shortcut?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = Shortcuts
     rests_on = ("examples", "decisions")
 
@@ -61,7 +61,7 @@ class AttributionStep(AbstractStep):
         return subject.task.classes > 1
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        each, run = max(products[NetworkProfile].cost.each, 1e-9), products.get(Run)
+        each, run = max(products[NetworkProfile].cost.each, 1e-9), products.get(TrainingRun)
         if run is None and context.fit:
             raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
@@ -125,10 +125,10 @@ def _tokens(
     definition = QuantityDefinition(
         "share of one token in the sum of all absolute attributions", "share of attribution"
     )
-    return StepResult(Content(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
+    return StepResult(PageContent(sheet.verdict, (), tuple(values), sheet.plots(), (definition,)))
 
 
-def _mark_as_unfinished(result: StepResult, run: Run | None) -> StepResult:
+def _mark_as_unfinished(result: StepResult, run: TrainingRun | None) -> StepResult:
     """Adds to a section's answer that the network had not finished training, unless the section has findings."""
     if run is None or not run.shortage or result.content.findings:
         return result
@@ -167,7 +167,7 @@ def draw_map_over_image(image: Tensor, value: Tensor) -> Tensor:
     return torch.stack([rest + red, rest, rest + blue])
 
 
-def _content(found: Shortcuts, sheet: AttributionOverview | None) -> Content:
+def _content(found: Shortcuts, sheet: AttributionOverview | None) -> PageContent:
     values = [Value("probability of a false alarm, at most", found.level, id="false-alarm")]
     values += [
         Value(f"decisions lost without {r.name}", r.lost, id=f"lost-without-{r.name}") for r in found.reliance[:1]
@@ -186,4 +186,4 @@ def _content(found: Shortcuts, sheet: AttributionOverview | None) -> Content:
     definition = QuantityDefinition(share, "decisions lost without a feature")
     shown = found if sheet is None else sheet
     plots = tuple(plot for plot in shown.plots() if plot.id != "what-the-network-looks-at")  # shown as examples
-    return Content(shown.verdict, found.findings, tuple(values), plots, (definition,))
+    return PageContent(shown.verdict, found.findings, tuple(values), plots, (definition,))

@@ -9,7 +9,7 @@ from torch import Tensor
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.adapter.model_loss import takes_targets
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.adapter.view import original
+from gnomon.adapter.view import original_module
 from gnomon.checks import column_statistics, label_conflicts, suspect_labels
 from gnomon.checks.data.augmented_inputs import augmented_input_findings
 from gnomon.checks.data.category_codes import category_code_findings
@@ -26,15 +26,15 @@ from gnomon.checks.data.shifted_masks import shifted_mask_findings
 from gnomon.checks.data.skewed_targets import skewed_target_findings
 from gnomon.checks.data.standardized_rows import standardized_row_findings
 from gnomon.checks.data.targets import class_findings, regression_target_findings
-from gnomon.checks.data.void_labels import padding_label, void_label, void_label_findings
+from gnomon.checks.data.void_labels import padding_label, placeholder_label, placeholder_label_findings
 from gnomon.checks.data.wrapped_targets import wrapped_target_findings
 from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.core.inputs.arguments import take, tensors
+from gnomon.core.inputs.arguments import input_tensors, take_examples
 from gnomon.core.inputs.signature import TARGET_ARGUMENT_NAMES
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to, machine_slowdown
@@ -43,7 +43,7 @@ from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.findings import data as kinds
 from gnomon.findings import most_serious_first
-from gnomon.report import Content
+from gnomon.report import PageContent
 
 AFFORDABLE_EXAMPLE_COUNTS = (250, 1000, 2000, 4000, 8000)
 """Numbers of examples on which labels and columns are judged, chosen by time; wrong labels need many examples."""
@@ -102,10 +102,10 @@ class ColumnsStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if len(subject.train) < MIN_EXAMPLES:  # Small spreads and missing classes may be chance in so few examples.
             answer = f"{len(subject.train)} training examples are too few to judge columns, targets and labels."
-            return StepResult(Content(answer), DataChecks(), "unsure")
+            return StepResult(PageContent(answer), DataChecks(), "unsure")
         allowed = max(MAX_TIME_FACTOR * context.seconds, MIN_SECONDS)
         each = machine_slowdown(context.clock) * (
-            SECONDS_PER_EXAMPLE + SECONDS_PER_NUMBER * sum(t[0].numel() for t in tensors(subject.probe.x))
+            SECONDS_PER_EXAMPLE + SECONDS_PER_NUMBER * sum(t[0].numel() for t in input_tensors(subject.probe.x))
         )
         examples = subject.examples(
             subject.train.probe(largest_size_up_to(AFFORDABLE_EXAMPLE_COUNTS, allowed / each), seed=context.seed)
@@ -157,7 +157,7 @@ class ColumnsStep(AbstractStep):
         found += (*_augmentation_findings(subject, examples), *_order_findings(subject))
         findings = most_serious_first(found)
         answer = findings[0].message if findings else _good(checks)
-        content = Content(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
+        content = PageContent(answer, findings, tuple(values), plots, _definitions(), stated=findings[:1])
         return StepResult(content, checks, facts={"labels_related": checks.related})
 
 
@@ -182,7 +182,7 @@ def _order_findings(subject: Subject) -> tuple[Finding, ...]:
     if not (subject.task.classes or subject.asks_for_targets) or len(data) > MAX_ORDERED_EXAMPLES:
         return ()
     batches = [subject.examples(batch) for batch in data.batches()]
-    x, y = [next(tensors(batch.x)) for batch in batches], torch.cat([batch.y for batch in batches])
+    x, y = [next(input_tensors(batch.x)) for batch in batches], torch.cat([batch.y for batch in batches])
     if len({t.shape[1:] for t in x}) > 1:
         return ()
     return row_order_findings(torch.cat(x), y, in_order=loader is not None, names=subject.columns)
@@ -227,7 +227,7 @@ def _target_findings(subject: Subject, examples: Examples, *, seed: int) -> tupl
 def _copied_target_findings(subject: Subject, examples: Examples, y: Tensor) -> tuple[Finding, ...]:
     """Reports targets that equal the inputs, unless the module takes both and shifts the targets itself."""
     reading, x = subject.task.reading, examples.x
-    if reading is not None and reading.shift and takes_targets(original(subject.module)):
+    if reading is not None and reading.shift and takes_targets(original_module(subject.module)):
         return ()
     if isinstance(x, Mapping):  # Some modules get the targets as one of their inputs, in a dict.
         x = {name: t for name, t in x.items() if name not in TARGET_ARGUMENT_NAMES}
@@ -249,14 +249,14 @@ def _void_label_findings(subject: Subject, examples: Examples) -> tuple[Finding,
         return ()
     marked = (y == label).reshape(len(y), -1).any(1).nonzero()[:TRACED_EXAMPLES, 0]
     with preserve(subject.module, seed=0, grad=False):
-        raw = run(subject.module, take(examples.x, marked))
+        raw = run_module(subject.module, take_examples(examples.x, marked))
     if not isinstance(raw, Tensor):
         return ()
-    return void_label_findings(lambda f, t: call_user_loss(loss, f, t), raw, y[marked])
+    return placeholder_label_findings(lambda f, t: call_user_loss(loss, f, t), raw, y[marked])
 
 
 def _void_or_padding(y: Tensor) -> int | None:
-    found = void_label(y)
+    found = placeholder_label(y)
     return padding_label(y) if found is None else found
 
 

@@ -23,8 +23,8 @@ from gnomon.findings import training as kinds
 from gnomon.landscape import gradient_noise, hessian
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.trace import hutch_plus_plus
-from gnomon.report import Content
-from gnomon.training import SGD, Run
+from gnomon.report import PageContent
+from gnomon.training import SGD, TrainingRun
 from gnomon.training.torch_optimizers import as_gradient_descent
 
 EDGE_SHARE = 0.8
@@ -45,13 +45,13 @@ class CurvatureStep(AbstractStep):
     key, title, share = "curvature", "The loss landscape", 0.06
     question = "How sharply is the loss curved compared with the learning rate, and how noisy are its gradients?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = CurvatureSummary
     rests_on = ("examples", "training")
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         require_gradients(subject)
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if run is not None and run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         model = subject.module if run is None else run.model
@@ -90,7 +90,7 @@ class CurvatureStep(AbstractStep):
             learning_rate_scale_plot(way.lr, 2 * (1 + way.momentum) / value) if way is not None and value > 0 else ()
         )
         findings = () if short else _findings(value, way)
-        content = Content(answer, findings, tuple(values), plots, definitions)
+        content = PageContent(answer, findings, tuple(values), plots, definitions)
         return StepResult(content, CurvatureSummary(value, trace.value), "unsure" if short else "answered")
 
 

@@ -9,13 +9,13 @@ from gnomon.checks.data.rows import example_hashes
 from gnomon.checks.network.first_layer_input import input_of_first_layer
 from gnomon.checks.network.signal_findings import signal_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.results import Axis, Finding, Histogram, Plot, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult
 from gnomon.examination.subject import Subject
 from gnomon.findings import data as kinds
-from gnomon.report import Content
+from gnomon.report import PageContent
 
 MAX_EXAMPLES = 4096
 """Examples used, at most."""
@@ -58,12 +58,12 @@ class DataStep(AbstractStep):
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         x = subject.train.probe(MAX_EXAMPLES, seed=context.seed).x
-        floats = [t for t in tensors(x) if t.is_floating_point()]
+        floats = [t for t in input_tensors(x) if t.is_floating_point()]
         rms, inputs = None, _Part()
         if floats:
             flat = torch.cat([t.reshape(len(t), -1).double() for t in floats], 1)
             rms = float(flat.square().mean().sqrt())
-            inputs = _inputs(flat, rms, alone=len(floats) == len(list(tensors(x))))
+            inputs = _inputs(flat, rms, alone=len(floats) == len(list(input_tensors(x))))
             inputs = replace(inputs, findings=_unless_scaled(subject, inputs.findings))
         y = subject.train.labels()
         assert y is not None  # never fails: an examination always has targets
@@ -77,7 +77,7 @@ class DataStep(AbstractStep):
             *targets.values,
         )
         meaning = QuantityDefinition("rms = √(mean of x²)", f"over all features of at most {MAX_EXAMPLES} examples")
-        content = Content(answer, findings, values, inputs.plots, (meaning,), stated=findings, notes=notes)
+        content = PageContent(answer, findings, values, inputs.plots, (meaning,), stated=findings, notes=notes)
         return StepResult(content, DataSummary(rms, largest))
 
 

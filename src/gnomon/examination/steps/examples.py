@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from gnomon.adapter.losses import PositionCrossEntropy
-from gnomon.core.inputs.arguments import map_tensors, take
+from gnomon.core.inputs.arguments import map_tensors, take_examples
 from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.metrics import predicted_classes
 from gnomon.core.results import Axis, Bars, Plot, Value
@@ -27,9 +27,9 @@ from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.worst_positions import show_worst_positions
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 AFFORDABLE_EXAMPLE_COUNTS = (64, 128, 256, 512, 1024, 2048)
 """Numbers of evaluated examples, chosen by time."""
@@ -57,7 +57,7 @@ class ExamplesStep(AbstractStep):
     key, title, share = "examples", "Worst examples", 0.03
     question = "On which examples is the network most wrong, and are their labels correct?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = HardestExamples
     rests_on = ("examples", "decisions")
 
@@ -65,7 +65,7 @@ class ExamplesStep(AbstractStep):
         return fit
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if run is None:
             raise StepSkipped("Skipped: the network has not been trained, so its mistakes are not informative.")
         if run.diverges:
@@ -83,7 +83,7 @@ class ExamplesStep(AbstractStep):
         numbers = stratified_sample(len(source), source.labels(), most, seed=context.seed)
         examples = subject.examples(source.at(numbers))
         parts = torch.arange(len(numbers)).split(EXAMPLES_PER_READ)
-        f = torch.cat([subject.outputs(take(examples.x, part), run.model) for part in parts]).double()
+        f = torch.cat([subject.outputs(take_examples(examples.x, part), run.model) for part in parts]).double()
         if not bool(torch.isfinite(f).all()):
             raise StepSkipped("Skipped: some outputs are not finite.")
         if at_positions is not None:
@@ -95,8 +95,8 @@ class ExamplesStep(AbstractStep):
             error, answers, notes = _judge(f, examples.y, subject)
             worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
             shown = tuple(
-                _show(subject, take(examples.x, worst[i : i + 1]), f[j], int(numbers[j]), examples.y[j], answers[j],
-                      notes[j])
+                _show(subject, take_examples(examples.x, worst[i : i + 1]), f[j], int(numbers[j]), examples.y[j],
+                      answers[j], notes[j])
                 for i, j in enumerate(worst.tolist())
             )  # fmt: skip
             mostly_wrong = classes and float((predicted_classes(f) != examples.y).double().mean()) > 0.5
@@ -107,7 +107,7 @@ class ExamplesStep(AbstractStep):
         largest = error.topk(len(shown)).values.tolist()
         product = HardestExamples(tuple(e.number for e in shown), tuple(largest))
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if run.shortage else answer
-        content = Content(answer, (), values, plots, exhibits=shown, good_news=not mostly_wrong)
+        content = PageContent(answer, (), values, plots, exhibits=shown, good_news=not mostly_wrong)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.results import Finding, Level, Value
 from gnomon.examination.fixes.descent import for_all_parameters
-from gnomon.examination.fixes.prove import Budget, held_out_split, try_fixes
+from gnomon.examination.fixes.prove import FixTrialBudget, held_out_split, try_fixes
 from gnomon.examination.fixes.repairs import add_repairs, is_poor_run
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes
 from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import groups, most_serious_first
-from gnomon.report import Content
-from gnomon.training import Adam, Run
+from gnomon.report import PageContent
+from gnomon.training import Adam, TrainingRun
 from gnomon.training.plan import BatchPlan
 from gnomon.training.schedule import ScheduledOptimizer
 
@@ -50,8 +50,8 @@ class FixesStep(AbstractStep):
     key, title, share = "fixes", "Fixes, tried", 0.0
     question = "Which changes help, in training of the same length?"
     needs = (NetworkProfile,)
-    uses = (Run,)
-    gives = Fixes
+    uses = (TrainingRun,)
+    gives = TriedFixes
     rests_on = ("examples",)
 
     def time_share(self, findings: Sequence[Finding], facts: Mapping[str, bool]) -> float:  # noqa: D102
@@ -72,7 +72,7 @@ class FixesStep(AbstractStep):
         if not context.fit:
             raise StepSkipped("Skipped: fixes are tried in training, and training was not requested.")
         fixable = [finding for finding in context.findings if fixes_for(finding)]
-        run, symptom = products.get(Run), _symptom(context.findings)
+        run, symptom = products.get(TrainingRun), _symptom(context.findings)
         diverged = run is not None and run.stopped == "diverged"
         if (
             not fixable
@@ -82,7 +82,9 @@ class FixesStep(AbstractStep):
         ):
             raise StepSkipped("Skipped: no finding has a fix that can be applied automatically.")
         end = context.deadline - (1 - TIME_MARGIN) * max(context.seconds, 0.0)
-        budget = Budget(end, max(products[NetworkProfile].cost.step(_batch_size(subject, run)), 1e-9), context.clock)
+        budget = FixTrialBudget(
+            end, max(products[NetworkProfile].cost.step(_batch_size(subject, run)), 1e-9), context.clock
+        )
         if 2 * MIN_STEPS * budget.step > budget.left:
             raise out_of_time_error(f"Two runs of {MIN_STEPS} steps", 2 * MIN_STEPS * budget.step, context)
         trial, run, budget = _base(subject, run, budget, context)
@@ -92,7 +94,7 @@ class FixesStep(AbstractStep):
         plots = tuple(one.plot(f"fix-{i}") for i, one in enumerate(found.proven_fixes, 1))
         values = _values(found.tried)
         data = {"tried": [one.to_dict() for one in found.tried], "untried": list(found.untried)}
-        content = Content(_answer(found), findings, values, plots, data=data, stated=findings)
+        content = PageContent(_answer(found), findings, values, plots, data=data, stated=findings)
         return StepResult(content, found, "answered" if found.tried else "unsure")
 
 
@@ -111,7 +113,7 @@ def _symptom(findings: Sequence[Finding]) -> Finding | None:
                  if one.kind in groups.OUTCOMES and one.level is not Level.NOTE), None)  # fmt: skip
 
 
-def _answer(found: Fixes) -> str:
+def _answer(found: TriedFixes) -> str:
     """Returns the report's sentences on the fixes that helped, and on those that were tried in vain."""
     said = [one.sentence for one in found.proven_fixes]
     others = [one.words for one in found.tried if not one.is_proven]
@@ -135,14 +137,14 @@ def _values(tried: Sequence[TriedFix]) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def _batch_size(subject: Subject, run: Run | None) -> int:
+def _batch_size(subject: Subject, run: TrainingRun | None) -> int:
     """Computes the batch size of the training run from the number of examples that it has seen."""
     if run is None or not int(run.steps[-1]) or run.epochs != run.epochs:
         return min(subject.recipe.batch or DEFAULT_BATCH_SIZE, len(subject.train))
     return max(1, round(run.epochs * len(subject.train) / int(run.steps[-1])))
 
 
-def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> float:
+def _step_seconds(trial: TrialRun, run: TrainingRun | None, context: StepContext) -> float:
     """Returns the seconds of one training step, from the training run if it was long enough, otherwise measured now."""
     if run is None or int(run.steps[-1]) < MIN_STEPS or run.stopped == "diverged":
         module = copy_module(trial.module).requires_grad_(True)
@@ -152,8 +154,8 @@ def _step_seconds(trial: TrialRun, run: Run | None, context: StepContext) -> flo
 
 
 def _base(
-    subject: Subject, run: Run | None, budget: Budget, context: StepContext
-) -> tuple[TrialRun, Run, Budget]:  # fmt: skip
+    subject: Subject, run: TrainingRun | None, budget: FixTrialBudget, context: StepContext
+) -> tuple[TrialRun, TrainingRun, FixTrialBudget]:  # fmt: skip
     """Returns the training run without any fix, as the baseline; repeats it with fewer steps if time is short."""
     train, held, whole = held_out_split(subject, context.seed)
     size, recipe = min(_batch_size(subject, run), len(train)), subject.recipe
@@ -182,7 +184,7 @@ def _default_steps(subject: Subject, size: int) -> int:
     return DEFAULT_STEPS if epochs is None else max(1, epochs * max(1, len(subject.train) // size))
 
 
-def _run_as_given(trial: TrialRun, subject: Subject, budget: Budget, context: StepContext) -> Run:
+def _run_as_given(trial: TrialRun, subject: Subject, budget: FixTrialBudget, context: StepContext) -> TrainingRun:
     if not subject.trainable:  # Without trainable parameters, training would leave the network unchanged.
         copy = copy_module(trial.module).requires_grad_(True)
         return replace(trial, module=copy, steps=0).run(seed=context.seed)

@@ -15,7 +15,7 @@ from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.training import SGD
 from gnomon.training.torch_optimizers import as_gradient_descent
 
@@ -89,7 +89,7 @@ class ForecastStep(AbstractStep):
         definition = QuantityDefinition("f′ = −(1/n) Θ ∂l/∂f", "time is learning rate × steps", "lee2019wide")
         data = {"times": run.times, "loss": run.loss}
         answer, holds = _answer(run, way, products.get(Sharpness))
-        content = Content(answer, _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data)
+        content = PageContent(answer, _findings(run), tuple(values), (_plot(run),), (definition,), hypotheses, data)
         return StepResult(content, run, "answered" if holds else "unsure")
 
 

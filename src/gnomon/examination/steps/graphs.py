@@ -11,8 +11,8 @@ from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.graphs import oversmoothing
 from gnomon.graphs.smoothing import Oversmoothing
-from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.report import PageContent
+from gnomon.training import TrainingRun
 
 MAX_GRAPHS = 8
 """Graphs used, at most."""
@@ -28,7 +28,7 @@ class GraphsStep(AbstractStep):
     key, title, share = "graphs", "On the graph", 0.02
     question = "Can the last layer still distinguish the nodes of a graph?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = Oversmoothing
     rests_on = ("examples", "training")
 
@@ -39,12 +39,12 @@ class GraphsStep(AbstractStep):
         found = _graphs(subject)
         if found is None:
             raise StepSkipped("Skipped: the inputs are not node features with an adjacency matrix for each example.")
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         try:
             measured = oversmoothing(subject.module if run is None else run.model, *found)
         except GnomonError as reason:
             raise StepSkipped(f"Skipped: gnomon cannot follow the node features. {reason}") from reason
-        content = Content(measured.verdict, _deep(measured), plots=measured.plots())
+        content = PageContent(measured.verdict, _deep(measured), plots=measured.plots())
         return StepResult(content, measured)
 
 

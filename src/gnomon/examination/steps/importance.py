@@ -31,8 +31,8 @@ from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.report import PageContent
+from gnomon.training import TrainingRun
 
 AFFORDABLE_EXAMPLE_COUNTS = (32, 64, 128, 256, 512, 1024)
 """Numbers of examples, chosen by time."""
@@ -58,7 +58,7 @@ class ImportanceStep(AbstractStep):
     key, title, share = "importance", "Importance of the columns", 0.03
     question = "Which columns of the table does the network use?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = ColumnImportance
     rests_on = ("examples", "decisions")
 
@@ -66,7 +66,7 @@ class ImportanceStep(AbstractStep):
         return _is_table(subject)
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if not _is_table(subject):
             raise StepSkipped("Skipped: the inputs are not a table with at most 200 columns of real numbers.")
         if run is None and context.fit:
@@ -92,7 +92,7 @@ class ImportanceStep(AbstractStep):
         definition = QuantityDefinition("error with a column shuffled − error", "importance", "breiman2001random")
         plots = _plots(found, which, classes=subject.task.classes > 0)
         data = {"importance": dict(found.importance)}
-        content = Content(answer, (), _values(found), plots, (definition,), data=data)
+        content = PageContent(answer, (), _values(found), plots, (definition,), data=data)
         return StepResult(content, found, "unsure" if short else "answered")
 
 

@@ -21,9 +21,9 @@ from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
 from gnomon.findings import decisions as kinds
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.symmetry.invariance import ImageInvariance, ImageMotion, invariance
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 SIZES = (32, 64, 128, 256, 512)
 """Numbers of images used; the largest affordable one is taken."""
@@ -41,7 +41,7 @@ class InvarianceStep(AbstractStep):
     key, title, share = "invariance", "Shifts and mirror images", 0.05
     question = "Does the network give the same answer for a shifted or mirrored image?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = ImageInvariance
     rests_on = ("examples", "decisions")
 
@@ -51,7 +51,7 @@ class InvarianceStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not isinstance(subject.probe.x, Tensor) or subject.probe.x.dim() != 4:
             raise StepSkipped("Skipped: the inputs are not images (n, channels, height, width).")
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if run is None and context.fit:
             raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
@@ -75,7 +75,9 @@ class InvarianceStep(AbstractStep):
         told = run is not None and not short and subject.task.classes
         findings = shift_findings(measured, min(subject.probe.x.shape[2:])) if told else ()
         outputs, decisions = measured.plots()
-        content = Content(answer, findings, values, (decisions,) if subject.task.classes else (outputs,), (definition,))
+        content = PageContent(
+            answer, findings, values, (decisions,) if subject.task.classes else (outputs,), (definition,)
+        )
         return StepResult(content, measured, "unsure" if short else "answered")
 
 

@@ -24,7 +24,7 @@ from gnomon.findings import data as data_kinds
 from gnomon.findings import network as network_kinds
 from gnomon.linalg.label_test import LabelTest, label_test
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out_of_modes
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.tangent import kernel_spectrum
 from gnomon.tangent.spectrum import KernelSpectrum
 
@@ -87,7 +87,9 @@ class KernelStep(AbstractStep):
         centered = kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
         if float(centered.abs().max()) <= 1e-6 * float(kernel.abs().max()):
             return (
-                StepResult(Content(FRESH), state="unsure") if _wakes(subject, examples.x) else StepResult(_indistinct())
+                StepResult(PageContent(FRESH), state="unsure")
+                if _wakes(subject, examples.x)
+                else StepResult(_indistinct())
             )
         modes = kernel_spectrum(kernel, y)
         prediction = leave_one_out_of_modes(modes.values, modes.vectors, targets)
@@ -133,7 +135,7 @@ class KernelStep(AbstractStep):
         )
         data = {"eigenvalues": modes.values, "captured": modes.captured}
         plots = _plot_learned_share(modes, what), _speeds(modes)
-        content = Content(
+        content = PageContent(
             answer, findings, _values(product, classes=guess is not None), plots,
             _definitions(), hypotheses, data,
         )  # fmt: skip
@@ -200,9 +202,9 @@ def _wakes(subject: Subject, x: Inputs) -> bool:
     return bool((f - f.mean(0)).norm() > MIN_OUTPUT_VARIATION * f.norm())
 
 
-def _indistinct() -> Content:
+def _indistinct() -> PageContent:
     finding = Finding(network_kinds.INDISTINCT_EXAMPLES)
-    return Content(finding.message, (finding,), stated=(finding,))
+    return PageContent(finding.message, (finding,), stated=(finding,))
 
 
 def _values(product: ProbeKernel, *, classes: bool) -> tuple[Value, ...]:

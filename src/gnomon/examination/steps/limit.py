@@ -30,8 +30,8 @@ from gnomon.findings import training as kinds
 from gnomon.kernels import Limit
 from gnomon.linalg.leave_one_out import LeaveOneOut, leave_one_out
 from gnomon.program.steps import Activation
-from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.report import PageContent
+from gnomon.training import TrainingRun
 
 TIMED_EXAMPLES = 16
 """Examples on which the cost is measured."""
@@ -74,7 +74,7 @@ class LimitStep(AbstractStep):
     key, title, share = "limit", "A very wide version", 0.1
     question = "How well would this architecture score if training kept its initial features?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = LimitScore
 
     def possible(self, subject: Subject, products: StepProducts, *, fit: bool) -> bool:  # noqa: D102
@@ -125,11 +125,13 @@ class LimitStep(AbstractStep):
         )
         readable = Hypothesis("every layer has a rule for its infinite-width limit", True)
         hidden = any(isinstance(step.op, Activation) for step in program.steps)
-        findings = below_limit_findings(products.get(Run), score, 0 if test is None else len(test), hidden=hidden)
+        findings = below_limit_findings(
+            products.get(TrainingRun), score, 0 if test is None else len(test), hidden=hidden
+        )
         guess = float(torch.bincount(subject.probe.y).max()) / len(subject.probe) if subject.task.classes else None
         bars = {"always guessing the largest class": guess, "very wide, held-out examples": prediction.accuracy}
         plots = score_bars(bars | {"very wide, test": score}, WORDS) if subject.task.classes else ()
-        content = Content(answer, findings, (*values, *shown), plots, (definition,), (readable,))
+        content = PageContent(answer, findings, (*values, *shown), plots, (definition,), (readable,))
         return StepResult(content, LimitScore(prediction, score))
 
 
@@ -216,7 +218,7 @@ def affordable_kernel_examples(limit: Limit, subject: Subject, context: StepCont
     return max(fits)
 
 
-def below_limit_findings(run: Run | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
+def below_limit_findings(run: TrainingRun | None, wide: float | None, n: int, *, hidden: bool) -> tuple[Finding, ...]:
     """Reports a problem if a long training run scores significantly below the infinitely wide network on test examples.
 
     Networks without hidden layers have nothing to widen. False alarms: 0.005 if both are equally good.

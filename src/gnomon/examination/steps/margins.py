@@ -41,8 +41,8 @@ from gnomon.examination.steps.data import DataSummary
 from gnomon.examination.subject import Subject
 from gnomon.examination.summary import count_with_noun
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.report import PageContent
+from gnomon.training import TrainingRun
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 """Numbers of evaluated examples if the time does not suffice for all."""
@@ -77,13 +77,13 @@ class MarginsStep(AbstractStep):
     key, title, share = "margins", "Accuracy and confidence", 0.05
     question = "How accurate is the network, and does its confidence match its accuracy?"
     needs = (NetworkProfile,)
-    uses = (Run, DataSummary, DataChecks)
+    uses = (TrainingRun, DataSummary, DataChecks)
     gives = Decisions
     states = ("labels_related", "does_well", "good_results")
     rests_on = ("examples", "decisions")
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if run is None and context.fit:
             raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run is not None and run.diverges:
@@ -111,7 +111,7 @@ class MarginsStep(AbstractStep):
         return replace(_mark_as_unfinished(result, short), facts=_facts(result.product, products))
 
 
-def _with_plots(content: Content, subject: Subject, f: Tensor, y: Tensor, which: str) -> Content:
+def _with_plots(content: PageContent, subject: Subject, f: Tensor, y: Tensor, which: str) -> PageContent:
     """Adds plots to a report section: confusion matrix and class scores, or predicted over true values."""
     if not subject.task.classes:
         return replace(content, plots=(*prediction_plots(f, y.double(), which), *content.plots))
@@ -139,7 +139,7 @@ def _facts(decisions: Decisions, products: StepProducts) -> dict[str, bool]:
 
     "As good" means: within the interval of its accuracy.
     """
-    data, checks, run = products.get(DataSummary), products.get(DataChecks), products.get(Run)
+    data, checks, run = products.get(DataSummary), products.get(DataChecks), products.get(TrainingRun)
     margin, guess = decisions.margins, None if data is None else data.largest_class
     related = False
     if run is not None and run.test_loss is not None and decisions.explained is not None:
@@ -222,7 +222,7 @@ def _classification(p: Tensor, y: Tensor, which: str, index: Tensor, *, trained:
     tells = not short and len(y) >= MIN_EXAMPLES
     findings = guesses or (judged.findings if tells else ())  # The calibration of a network that guesses means nothing.
     plots = margin.plots() + judged.plots()
-    content = Content(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
+    content = PageContent(answer, findings, values, plots, (definition,), data={"hardest": hardest}, stated=guesses)
     return _few(StepResult(content, Decisions(index, (p.argmax(1) != y).double(), margin, judged)), len(y))
 
 
@@ -273,5 +273,5 @@ def _regression(
     )
     plot = Plot("Errors", (errors,), Axis("absolute error"), Axis("examples"), words, id="errors")
     findings = () if short else regression_guessing_findings(explained, len(y), data_name=which, trained=trained)
-    content = Content(answer, findings, values, (plot,), data={"hardest": hardest})
+    content = PageContent(answer, findings, values, (plot,), data={"hardest": hardest})
     return _few(StepResult(content, Decisions(index, residual.square(), explained=explained)), len(y))

@@ -27,8 +27,8 @@ from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
 from gnomon.landscape.sharpness import Sharpness
-from gnomon.report import Content
-from gnomon.training import SGD, Run, train
+from gnomon.report import PageContent
+from gnomon.training import SGD, TrainingRun, train
 from gnomon.training.torch_optimizers import as_gradient_descent
 
 MIN_STEPS = 8
@@ -60,7 +60,7 @@ class TheoryMatch(Record):
     """Result: a predicted and a measured training run, the largest gap between their losses, and the compared steps."""
 
     predicted: Trajectory
-    measured: Run
+    measured: TrainingRun
     gap: float
     pairs: tuple[tuple[int, int], ...]
 
@@ -194,7 +194,7 @@ def _predict(
     )
 
 
-def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
+def _match(predicted: Trajectory, measured: TrainingRun, rule: SGD) -> TheoryMatch:
     """Compares predicted and measured losses at the steps for which both exist; returns the largest gap."""
     places = {round(float(time) / rule.lr): i for i, time in enumerate(predicted.times)}
     rows = [(i, places[int(step)]) for i, step in enumerate(measured.steps) if int(step) in places]
@@ -203,7 +203,7 @@ def _match(predicted: Trajectory, measured: Run, rule: SGD) -> TheoryMatch:
     return TheoryMatch(predicted, measured, gap, tuple(rows))
 
 
-def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) -> Content:
+def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) -> PageContent:
     run, (last, same) = match.measured, match.pairs[-1]
     steps, got, wanted = int(run.steps[last]), float(run.loss[last]), float(match.predicted.loss[same])
     momentum = f", momentum {rule.momentum:g}" if rule.momentum else ""
@@ -234,7 +234,7 @@ def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) ->
         Hypothesis("outputs do not influence each other", outputs == 1, "the mean kernel over outputs is used"),
     )
     good = match.gap <= CLOSE_GAP
-    return Content(answer, (), values, (_plot(match, method),), (definition,), premises, good_news=good)
+    return PageContent(answer, (), values, (_plot(match, method),), (definition,), premises, good_news=good)
 
 
 def _agreement(match: TheoryMatch) -> str:

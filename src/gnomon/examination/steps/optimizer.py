@@ -14,8 +14,8 @@ from gnomon.examination.steps.wiring import user_batch_size
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
-from gnomon.training import Run
+from gnomon.report import PageContent
+from gnomon.training import TrainingRun
 
 MAX_SHORT_RUN_STEPS = 40
 """Steps of a short run, at most."""
@@ -54,7 +54,7 @@ class OptimizerStep(AbstractStep):
     key, title, share = "optimizer", "Other learning rates, tried", 0.1
     question = "Does another learning rate do much better in the first steps?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = ShortRuns
     states = ("learning_rates_tried",)
 
@@ -65,7 +65,7 @@ class OptimizerStep(AbstractStep):
         require_gradients(subject)
         if subject.optimizer is None:
             raise StepSkipped("Skipped: no optimizer was given. Pass optimizer=torch.optim.Adam, or any other.")
-        named, whole = user_batch_size(subject), products.get(Run)
+        named, whole = user_batch_size(subject), products.get(TrainingRun)
         each, batch = max(products[NetworkProfile].seconds_per_example, 1e-9), min(named or DEFAULT_BATCH_SIZE, 128)
         some, steps = _affordable(subject, batch, MAX_SHORT_RUNS * each, context)
         factors: tuple[float, ...] = ()
@@ -118,7 +118,7 @@ class OptimizerStep(AbstractStep):
         definition = QuantityDefinition(
             "g(c) = L(0) − L(k steps at c · lr)", "decrease of the loss", "smith2017cyclical"
         )
-        content = Content(
+        content = PageContent(
             findings[0].message if findings else good, findings, values, (plot,), (definition,), stated=findings[:1]
         )
         # Only smaller learning rates were tried, so a larger one may still be better.
@@ -141,7 +141,7 @@ def _affordable(subject: Subject, batch: int, each: float, context: StepContext)
     return some, steps
 
 
-def _side(whole: Run) -> tuple[float, ...]:
+def _side(whole: TrainingRun) -> tuple[float, ...]:
     """Chooses which other learning rates to try: smaller ones if the loss rose, larger ones if it hardly fell."""
     first, last = float(whole.loss[0]), float(whole.loss[-1])
     if not last < first:

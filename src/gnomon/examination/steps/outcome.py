@@ -40,9 +40,9 @@ from gnomon.examination.timed import out_of_time_error
 from gnomon.examination.why_not_fitted import design_findings
 from gnomon.findings import data as data_kinds
 from gnomon.findings import most_serious_first, training
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.report.table import PageTable
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 LADDER = (64, 128, 256, 512, 1024)
 """Numbers of training and test examples on which the trained network is evaluated, chosen by time."""
@@ -85,7 +85,7 @@ class OutcomeStep(AbstractStep):
 
     key, title, share = "outcome", "Result of training", 0.04
     question = "Did training reach what is possible on this data, and does the result hold on test examples?"
-    needs = (Run, NetworkProfile)
+    needs = (TrainingRun, NetworkProfile)
     uses = (DataChecks,)
     gives = TrainedChecks
     states = ("fits", "poor")
@@ -95,11 +95,13 @@ class OutcomeStep(AbstractStep):
         return fit
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run, few = products[Run], len(subject.train) < MIN_EXAMPLES
+        run, few = products[TrainingRun], len(subject.train) < MIN_EXAMPLES
         if run.diverges:
             found = _explosion(subject, run, context)
             answer = found[0].message if found else "The loss grew, but no single layer explodes in the first steps."
-            return StepResult(Content(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure")
+            return StepResult(
+                PageContent(answer, found, stated=found), TrainedChecks(), "answered" if found else "unsure"
+            )
         short, each = run.shortage, max(products[NetworkProfile].cost.each, 1e-9)
         n = largest_size_up_to(LADDER, (context.seconds / each - ACTIVITY_EXAMPLES) / EVALUATION_PASSES)
         if not short and (ACTIVITY_EXAMPLES + EVALUATION_PASSES * n) * each > 2 * context.seconds:
@@ -138,7 +140,7 @@ class OutcomeStep(AbstractStep):
             which = "training" if subject.test is None else "test"
             plots, tables = (*plots, *decided.plots(subject, which)), decided.tables(subject)
         answer = findings[0].message if findings else good
-        content = Content(
+        content = PageContent(
             answer, findings, values, plots, stated=findings[:1], tables=tables,
             good_news=not _simple_model_leads(values),
         )  # fmt: skip
@@ -198,7 +200,7 @@ def _scores(values: tuple[Value, ...], *, classes: bool) -> tuple[Plot, ...]:
     return score_bars({names[id]: told[id] for id in names if id in told}, words, axis=axis)
 
 
-def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed: int) -> _Judged:
+def _classes(subject: Subject, run: TrainingRun, checks: DataChecks | None, n: int, seed: int) -> _Judged:
     """Judges a trained classifier; for an overfitted one, also estimates how much more data would help."""
     if checks is None or checks.guess is None:
         return None, (), ()
@@ -231,7 +233,7 @@ def _classes(subject: Subject, run: Run, checks: DataChecks | None, n: int, seed
 
 
 def _numbers(
-    subject: Subject, run: Run, n: int, seed: int
+    subject: Subject, run: TrainingRun, n: int, seed: int
 ) -> tuple[tuple[Finding, ...], tuple[Value, ...]]:  # fmt: skip
     """Judges a trained regression network by the variance that it explains."""
     model = run.model
@@ -332,7 +334,7 @@ def _alike(right: Tensor, y: Tensor, train: Tensor | None) -> float | None:
     return float((weights * shares).sum() / weights.sum()) if float(weights.sum()) > 0 else None
 
 
-def _explosion(subject: Subject, run: Run, context: StepContext) -> tuple[Finding, ...]:
+def _explosion(subject: Subject, run: TrainingRun, context: StepContext) -> tuple[Finding, ...]:
     some = subject.probe
     return find_explosion(
         subject.module, (some.x, some.y), loss=subject.loss_of, optimizer=run.optimizer, seed=context.seed,

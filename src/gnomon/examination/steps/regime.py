@@ -16,10 +16,10 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.kernel import ProbeKernel
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.tangent import laziness
 from gnomon.tangent.laziness import MAX_LAZY_CHANGE, Laziness
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 MIN_FEATURE_LEARNING_CHANGE = 0.5
 """Relative change of the kernel above which training is called feature learning."""
@@ -35,7 +35,7 @@ class RegimeStep(AbstractStep):
 
     key, title, share = "regime", "Features: kept or learned", 0.06
     question = "Did training keep the initial features of the network, or learn new ones?"
-    needs = (Run, ProbeKernel)
+    needs = (TrainingRun, ProbeKernel)
     gives = Laziness
     rests_on = ("examples", "training")
 
@@ -43,14 +43,14 @@ class RegimeStep(AbstractStep):
         return fit
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        if products[Run].diverges:
+        if products[TrainingRun].diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
-        if products[Run].shortage:
+        if products[TrainingRun].shortage:
             raise StepSkipped(
                 f"{NOT_TRAINED_LONG_ENOUGH} this section compares the network at the end of training with the network "
                 "before training."
             )
-        means, model = products[ProbeKernel].means, products[Run].model
+        means, model = products[ProbeKernel].means, products[TrainingRun].model
         if 2 * means.estimate(min(EXAMPLES)) > 0.8 * context.seconds:
             raise out_of_time_error("Two tangent kernels", 2 * means.estimate(min(EXAMPLES)), context)
         n = max(n for n in EXAMPLES if n == min(EXAMPLES) or 2 * means.estimate(n) <= 0.5 * context.seconds)
@@ -91,7 +91,7 @@ class RegimeStep(AbstractStep):
         )
         plots = (_meter(moved.kernel), *((plot,) if 0 < len(layers) <= MAX_SHOWN_LAYERS else ()))
         data = {"regime": regime, **moved.to_dict()}
-        content = Content(_answer(moved), (), values, plots, (definition,), data=data)
+        content = PageContent(_answer(moved), (), values, plots, (definition,), data=data)
         return StepResult(content, moved)
 
 

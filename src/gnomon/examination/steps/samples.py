@@ -32,9 +32,9 @@ from gnomon.examination.step import (
 )
 from gnomon.examination.subject import Subject
 from gnomon.findings import generative as kinds
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 SHOWN_SAMPLES = 12
 """Number of samples that are shown."""
@@ -68,7 +68,7 @@ class SamplesStep(AbstractStep):
 
     key, title, share = "samples", "Samples of the model", 0.02
     question = "What does the model generate, and does it repeat training examples?"
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = DrawnSamples
     rests_on = ("examples", "training")
 
@@ -76,7 +76,7 @@ class SamplesStep(AbstractStep):
         return fit and _makes_examples(subject)
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         if not _makes_examples(subject):
             raise StepSkipped("Skipped: the outputs do not have the shape of the inputs, so they cannot be samples.")
         if run is None:
@@ -108,7 +108,7 @@ def _makes_examples(subject: Subject) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point() and x[0].numel() == subject.task.outputs > 1
 
 
-def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: bool) -> Content:
+def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: bool) -> PageContent:
     few = seen[: len(drawn.samples) * 10].double().flatten(1)
     usual = float(torch.cdist(few, few).fill_diagonal_(torch.inf).min(1).values.median())
     away, spread, wanted = float(drawn.distances.median()), drawn.spread, drawn.data_spread
@@ -136,7 +136,7 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     )
     definition = QuantityDefinition("z ~ N(0, I)", "the code of each sample", "kingma2014auto")
     premise = Hypothesis("the prior of the code is the standard normal distribution", None)
-    return Content(answer, findings, values, (), (definition,), (premise,), exhibits=shown, good_news=not uniform)
+    return PageContent(answer, findings, values, (), (definition,), (premise,), exhibits=shown, good_news=not uniform)
 
 
 def _median_distance(rows: Tensor) -> float:

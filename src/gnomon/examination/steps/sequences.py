@@ -11,7 +11,7 @@ from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.modules.layer_classes import RECURRENT
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run as run_module
+from gnomon.core.modules.run import run_module as run_module
 from gnomon.core.results import Axis, Finding, Image, Plot, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.step import (
@@ -26,20 +26,20 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.sequences import (
     attention_maps,
     causality,
     head_ablation,
     lag_of_task,
     logit_scale,
-    memory,
+    memory_length,
     predicts_next,
 )
 from gnomon.sequences.attention import AttentionMaps
 from gnomon.sequences.batch import sequence_argument
 from gnomon.sequences.observe import observe_attention
-from gnomon.training import Run
+from gnomon.training import TrainingRun
 
 MAX_EXAMPLES = 16
 """Sequences used, at most."""
@@ -68,7 +68,7 @@ class SequencesStep(AbstractStep):
     key, title, share = "sequences", "Along the sequence", 0.03
     question = "Do attention and memory reach back far enough, and does any output see the future?"
     needs = (NetworkProfile,)
-    uses = (Run,)
+    uses = (TrainingRun,)
     gives = SequenceChecks
     rests_on = ("examples", "training")
 
@@ -76,7 +76,7 @@ class SequencesStep(AbstractStep):
         return True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
-        run = products.get(Run)
+        run = products.get(TrainingRun)
         model = subject.module if run is None or run.shortage or run.diverges else run.model
         some = subject.probe.some(MAX_EXAMPLES)
         heads = _count_heads(model, subject.probe.some(2).x)
@@ -103,7 +103,7 @@ class SequencesStep(AbstractStep):
             if heads <= MAX_ABLATED_HEADS:
                 findings.extend(head_ablation(model, some.x).findings)
         if lag and isinstance(some.x, Tensor):  # At lag 0 only the last input matters, so nothing is remembered.
-            kept = memory(model, some.x, lag=lag)
+            kept = memory_length(model, some.x, lag=lag)
             findings.extend(kept.findings)
             looked.append(f"The targets depend on inputs {lag} steps back. {kept.verdict}")
             plots.extend(kept.plots())
@@ -115,7 +115,7 @@ class SequencesStep(AbstractStep):
         answer = findings[0].message if findings else told
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if short and not findings else answer
         values = () if lag is None else (Value("lag of the task", lag, id="lag-of-the-task"),)
-        content = Content(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
+        content = PageContent(answer, tuple(findings), values, tuple(plots), stated=tuple(findings[:1]))
         return StepResult(content, SequenceChecks(tuple(looked), lag), "unsure" if short else "answered")
 
 

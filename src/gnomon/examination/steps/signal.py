@@ -6,15 +6,15 @@ from typing import Any
 
 from torch import Tensor
 
-from gnomon.checks import signal
+from gnomon.checks import signal_propagation
 from gnomon.checks.network.batch_statistics import copy_with_batch_norm_statistics
 from gnomon.checks.network.chain import mean_field_of_module
 from gnomon.checks.network.layer import LayerSignal
 from gnomon.checks.network.meanfield import MeanField
-from gnomon.checks.network.signal import Signal
+from gnomon.checks.network.signal import SignalPropagation
 from gnomon.checks.network.signal_findings import MAX_SIGNAL_CHANGE_OVER_LAYERS
 from gnomon.core.errors import GnomonError
-from gnomon.core.inputs.arguments import take
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition, Scatter, Value
 from gnomon.examination.layer_table import layer_table
 from gnomon.examination.signal_causes import find_signal_cause
@@ -22,9 +22,9 @@ from gnomon.examination.step import AbstractStep, StepContext, StepProducts, Ste
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
-from gnomon.kernels import Limit, layers
+from gnomon.kernels import Limit, limit_layers
 from gnomon.kernels.layers_compile_time import layers_compile_seconds
-from gnomon.report import Content
+from gnomon.report import PageContent
 
 AFFORDABLE_EXAMPLE_COUNTS = (8, 16, 32, 64)
 """Numbers of examples for the measurement, chosen by time."""
@@ -41,14 +41,14 @@ class SignalStep(AbstractStep):
     key, title, share = "signal", "Signal through the layers", 0.06
     question = "Do the inputs reach every layer, and does the gradient reach every layer on the way back?"
     uses = (NetworkProfile,)
-    gives = Signal
+    gives = SignalPropagation
     essential = True
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         profile = products.get(NetworkProfile)
         x = subject.probe.some(_examples(profile, context)).x
         module = copy_with_batch_norm_statistics(subject.module, x)
-        measured = signal(module, x, seed=context.seed)
+        measured = signal_propagation(module, x, seed=context.seed)
         theory, why = _theory(subject, x, profile, context) if module is subject.module else ({}, FRESH)
         weighted = tuple(layer for layer in measured.layers if layer.weighted)
         findings = tuple(
@@ -67,7 +67,7 @@ class SignalStep(AbstractStep):
         if field is not None:
             plots.append(_correlations(field))
             values += _scales(field)
-        content = Content(
+        content = PageContent(
             answer,
             findings,
             values,
@@ -95,7 +95,7 @@ def _examples(profile: NetworkProfile | None, context: StepContext) -> int:
     )
 
 
-def _healthy(measured: Signal, weighted: int) -> str:
+def _healthy(measured: SignalPropagation, weighted: int) -> str:
     """Returns the report's sentence for a network in which all layers pass signals and gradients on."""
     if measured.worst is None:
         return measured.verdict
@@ -120,16 +120,16 @@ def _theory(
                 and 2 * n / min(THEORY_EXAMPLE_COUNTS) * (context.clock() - start) > context.seconds
             ):
                 break
-            some = take(x, slice(0, n))
+            some = take_examples(x, slice(0, n))
             assert isinstance(some, Tensor)
-            predicted = layers(limit, some.double())
+            predicted = limit_layers(limit, some.double())
     except GnomonError as error:
         return {}, error_sentence(error)
     why = "theory uses the measured variances of the current weights"
     return {layer.where: layer.second_moment for layer in predicted}, why
 
 
-def _values(weighted: tuple[LayerSignal, ...], measured: Signal) -> tuple[Value, ...]:
+def _values(weighted: tuple[LayerSignal, ...], measured: SignalPropagation) -> tuple[Value, ...]:
     values = [
         Value("layers with weights", len(weighted), id="layers-with-weights"),
         Value("examples", measured.examples, id="signal-examples"),

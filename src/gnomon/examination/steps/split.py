@@ -17,14 +17,14 @@ from gnomon.checks.data.standardized_alone import standardized_alone_findings
 from gnomon.checks.data.target_shift import target_shift_findings
 from gnomon.checks.data.token_numbers import token_number_findings
 from gnomon.checks.data.train_only_features import train_only_feature_findings
-from gnomon.core.inputs.arguments import tensors
+from gnomon.core.inputs.arguments import input_tensors
 from gnomon.core.results import Finding, QuantityDefinition, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import machine_slowdown
 from gnomon.examination.step import AbstractStep, OutOfTime, StepContext, StepProducts, StepResult, StepSkipped
 from gnomon.examination.subject import Subject
 from gnomon.findings import data as kinds
-from gnomon.report import Content
+from gnomon.report import PageContent
 
 SHIFT_SECONDS = 0.7
 """Seconds on an idle core for detecting shifts, approximately."""
@@ -66,7 +66,7 @@ class SplitStep(AbstractStep):
             raise StepSkipped("Skipped: no test examples. Pass test=(x, y).")
         share = context.seconds
         allowed, slower = max(MAX_TIME_FACTOR * share, MIN_SECONDS), machine_slowdown(context.clock)
-        each = sum(t[0].numel() for t in tensors(subject.probe.x))
+        each = sum(t[0].numel() for t in input_tensors(subject.probe.x))
         numbers = each * (len(subject.train) + len(subject.test))
         cost = slower * (SHIFT_SECONDS + COPY_SECONDS_PER_NUMBER * numbers)
         if cost > allowed:
@@ -101,7 +101,7 @@ class SplitStep(AbstractStep):
         )
         values = _values(len(subject.test), copies, apart, labels)
         return StepResult(
-            Content(answer, findings, values, (), definitions, stated=findings), SplitChecks(copies, apart, labels)
+            PageContent(answer, findings, values, (), definitions, stated=findings), SplitChecks(copies, apart, labels)
         )
 
 

@@ -13,7 +13,7 @@ from gnomon.examination.timed import TimedOperator, out_of_time_error, stop_at_d
 from gnomon.landscape import hessian
 from gnomon.landscape.sharpness import Sharpness, sharpness_of
 from gnomon.linalg.operator import AbstractOperator
-from gnomon.report import Content
+from gnomon.report import PageContent
 from gnomon.training.torch_optimizers import as_gradient_descent
 
 EXAMPLES = (16, 32, 64, 128)
@@ -75,7 +75,7 @@ class StabilityStep(AbstractStep):
             else learning_rate_scale_plot(used.lr, limit * (1 + used.momentum))
         )
         return StepResult(
-            Content(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured
+            PageContent(answer, findings, tuple(values), plots, (definition,), (same,), stated=findings), measured
         )
 
 

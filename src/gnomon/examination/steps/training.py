@@ -28,8 +28,8 @@ from gnomon.examination.tracker import ModelTracker, TimeSpent
 from gnomon.examination.training_plots import loss_plot, plot_tracked, predicted_rate
 from gnomon.findings import training as kinds
 from gnomon.landscape.sharpness import Sharpness
-from gnomon.report import Content
-from gnomon.training import Adam, Run, train
+from gnomon.report import PageContent
+from gnomon.training import Adam, TrainingRun, train
 from gnomon.training.log import Watcher
 from gnomon.training.plan import BatchPlan, RecordingPlan
 from gnomon.training.schedule import ScheduledOptimizer
@@ -86,7 +86,7 @@ class TrainingStep(AbstractStep):
     question = "How does the loss fall in training, compared with the prediction?"
     needs = (NetworkProfile,)
     uses = (DataSummary, Sharpness, ProbeKernel, Trajectory)
-    gives = Run
+    gives = TrainingRun
     states = ("trained_enough", "loss_fell", "good_results")
     rests_on = ("examples", "training")
     if_unsure = "training was too short to say how it would end"
@@ -120,20 +120,20 @@ class TrainingStep(AbstractStep):
         verdict = verdict_with_perplexity(run, reading)
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {short}. {verdict}" if short else f"{verdict}{_disagreement(run, wanted)}"
         values = (*_values(run, size, own=own), *perplexity_values(run, reading), *wanted)
-        content = Content(answer, findings, values, tuple(plots), definitions, data=data)
+        content = PageContent(answer, findings, values, tuple(plots), definitions, data=data)
         good = results_are_good(run, labels_of_all_examples(subject.train))
         enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
         facts = {"trained_enough": enough, "loss_fell": _loss_fell(run), "good_results": good}
         return StepResult(content, run, "unsure" if short else "answered", facts, run.time_factor)
 
 
-def _loss_fell(run: Run) -> bool:
+def _loss_fell(run: TrainingRun) -> bool:
     """Checks whether a complete training run reduced the loss (on test examples if there are any) to a small part."""
     losses = run.loss if run.test_loss is None else run.test_loss
     return not run.diverges and not run.shortage and float(losses[-1]) < LEARNED_LOSS_SHARE * float(losses[0])
 
 
-def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) -> Run:
+def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) -> TrainingRun:
     recipe, n = subject.recipe, len(subject.train)
     epoch = max(1, n // size)
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
@@ -187,7 +187,7 @@ def steps_to_record(steps: int) -> list[int]:
     return [0, *recorded.tolist()]
 
 
-def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
+def _values(run: TrainingRun, size: int, *, own: bool) -> tuple[Value, ...]:
     steps = "batches of the loader" if own else f"batches of {size}"
     values = [
         Value("optimizer", f"{run.optimizer.name}, learning rate {run.optimizer.lr:.3g}", id="optimizer"),
@@ -205,7 +205,7 @@ def _values(run: Run, size: int, *, own: bool) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
+def _below_kernel(run: TrainingRun, products: StepProducts) -> tuple[Finding, ...]:
     """Reports a problem if the trained network scores below its initial tangent kernel on held-out examples."""
     data, kernel = products.get(DataSummary), products.get(ProbeKernel)
     prediction = None if kernel is None else kernel.prediction
@@ -218,7 +218,7 @@ def _below_kernel(run: Run, products: StepProducts) -> tuple[Finding, ...]:
     return (Finding(kinds.UNDERTRAINED, "optimizer", {"last": last, "score": score}),)
 
 
-def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
+def _overfit(run: TrainingRun, classes: int) -> tuple[Finding, ...]:
     """Reports a problem if the test loss rose considerably during training, or without a break until its end."""
     if run.test_loss is None or run.diverges:
         return ()
@@ -232,7 +232,7 @@ def _overfit(run: Run, classes: int) -> tuple[Finding, ...]:
     return (Finding(kinds.TEST_LOSS_ROSE, "optimizer", {"least": least, "step": step, "last": last}),)
 
 
-def _rises_until_the_end(run: Run) -> bool:
+def _rises_until_the_end(run: TrainingRun) -> bool:
     """Checks whether the test loss has risen at each of the last measurements while the training loss fell.
 
     If the recorded losses were only noise around a constant, this would happen with probability 1 / 5! = 0.8 %.
@@ -242,7 +242,7 @@ def _rises_until_the_end(run: Run) -> bool:
     return len(test) == MIN_RISING_LOSSES and bool((test.diff() > 0).all()) and float(train[-1]) < float(train[0])
 
 
-def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ...]:
+def compare_with_prediction(run: TrainingRun, products: StepProducts) -> tuple[Value, ...]:
     """Returns the loss that theory (a constant tangent kernel) predicts after as many steps as training took.
 
     For gradient descent at its own learning rate; for other rules at half of the largest stable one, the best that
@@ -265,7 +265,7 @@ def compare_with_prediction(run: Run, products: StepProducts) -> tuple[Value, ..
     )
 
 
-def _disagreement(run: Run, predicted: tuple[Value, ...]) -> str:
+def _disagreement(run: TrainingRun, predicted: tuple[Value, ...]) -> str:
     """Returns a sentence if predicted and measured loss differ by more than a threshold factor; otherwise an empty
     string.
     """

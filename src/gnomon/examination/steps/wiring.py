@@ -37,7 +37,7 @@ from gnomon.checks.run.epsilon import optimizer_epsilon_findings
 from gnomon.core.losses import AbstractLoss
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.examination.cost import largest_size_up_to
@@ -46,7 +46,7 @@ from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.task import Examples
 from gnomon.findings import most_serious_first
-from gnomon.report import Content
+from gnomon.report import PageContent
 
 AFFORDABLE_EXAMPLE_COUNTS = (4, 8, 16, 32, 64)
 """Examples in a pass, chosen by time."""
@@ -127,7 +127,9 @@ class WiringStep(AbstractStep):
         answer = findings[0].message if findings else good
         answer += f" Not checked because the time ran out: {', '.join(left)}." if left else ""
         return StepResult(
-            Content(answer, findings, values, stated=findings[:1]), Wiring(reached), "unsure" if left else "answered"
+            PageContent(answer, findings, values, stated=findings[:1]),
+            Wiring(reached),
+            "unsure" if left else "answered",
         )
 
 
@@ -154,10 +156,10 @@ def trained_statistics_findings(subject: Subject, module: nn.Module, examples: i
 def _head(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     module, loss = subject.module, subject.recipe.own_loss
     with preserve(module):
-        out = output_tensor(run(module, examples.x))
+        out = output_tensor(run_module(module, examples.x))
         if not subject.task.classes and subject.asks_for_targets:
             module.train()
-            if found := normalized_output_findings(output_tensor(run(module, examples.x)), examples.y):
+            if found := normalized_output_findings(output_tensor(run_module(module, examples.x)), examples.y):
                 return found
         if loss is None or isinstance(loss, AbstractLoss):
             return head_findings(out, examples.y, subject.task.loss.name)
@@ -172,7 +174,7 @@ def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]
     if loss is None or isinstance(loss, AbstractLoss):
         return ()
     with preserve(subject.module, grad=False):
-        raw = run(subject.module, examples.x)
+        raw = run_module(subject.module, examples.x)
     if not isinstance(raw, Tensor):
         return ()
     own, y = partial(call_user_loss, loss), subject.loss_targets(examples.y)
@@ -191,7 +193,7 @@ def _gradient(subject: Subject, examples: Examples) -> tuple[Finding, ...]:
     with preserve(module, seed=0), warnings.catch_warnings():
         # Hides torch's warning about different shapes, which another finding reports.
         warnings.filterwarnings("ignore", message="Using a target size")
-        return nan_gradient_findings(lambda: subject.loss_of(run(module, examples.x), examples.y))
+        return nan_gradient_findings(lambda: subject.loss_of(run_module(module, examples.x), examples.y))
 
 
 def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:
@@ -199,7 +201,7 @@ def _hooks(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     if not subject.trainable:
         return ()
     with preserve(module, seed=0):
-        return gradient_hook_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))
+        return gradient_hook_findings(module, lambda: subject.loss_of(run_module(module, few.x), few.y))
 
 
 def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -214,4 +216,4 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
 def _find_unregistered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
     module = subject.module
     with preserve(module, seed=0):
-        return unregistered_layer_findings(module, lambda: subject.loss_of(run(module, few.x), few.y))
+        return unregistered_layer_findings(module, lambda: subject.loss_of(run_module(module, few.x), few.y))

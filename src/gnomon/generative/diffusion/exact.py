@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.data import GaussianMixture
 from gnomon.generative.diffusion.schedule import NoiseSchedule
 
@@ -19,19 +19,19 @@ class ExactDenoiser(nn.Module):
 
     Hypotheses: the examples are drawn from the mixture. Reference: [efron2011tweedie].
 
-    >>> from gnomon.data import mixture
+    >>> from gnomon.data import gaussian_mixture
     >>> from gnomon.generative.diffusion.schedule import cosine_schedule
-    >>> network = ExactDenoiser(mixture([[0.0, 0.0]]), cosine_schedule(10), "data")            # N(0, I) stays N(0, I)
+    >>> network = ExactDenoiser(gaussian_mixture([[0.0, 0.0]]), cosine_schedule(10), "data")  # N(0, I) stays N(0, I)
     >>> a = cosine_schedule(10).kept[5]
     >>> torch.allclose(network(torch.ones(1, 2), torch.tensor([0.5])), a.sqrt().float() * torch.ones(1, 2))
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, mixture: GaussianMixture, schedule: NoiseSchedule, target: str = "velocity") -> None:
         super().__init__()
         if target not in ("noise", "data", "velocity"):
-            raise out_of_range("target", '"noise", "data" or "velocity"', target)
+            raise out_of_range_error("target", '"noise", "data" or "velocity"', target)
         self.mixture, self.schedule, self.target = mixture, schedule, target
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:

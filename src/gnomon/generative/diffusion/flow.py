@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_number
 from gnomon.generative.continuous import transport_checked
 from gnomon.generative.diffusion.schedule import NoiseSchedule
@@ -35,7 +35,7 @@ Score = Callable[[Tensor, Tensor], Tensor]
 """A function from noised examples and times (n,) to gradients of the log density, such as ``Diffusion.score``."""
 
 
-@names_call
+@add_call_to_errors
 def flow_log_prob(
     score: Score,
     x: Tensor,
@@ -61,9 +61,9 @@ def flow_log_prob(
     Hypotheses: see the module. Reference: [song2021score].
     Cost: 4 x ``steps`` scores with their divergence.
 
-    >>> from gnomon.data import mixture
+    >>> from gnomon.data import gaussian_mixture
     >>> from gnomon.generative.diffusion import ExactDenoiser, cosine_schedule
-    >>> p, plan = mixture([[1.0]], std=0.5), cosine_schedule(100)
+    >>> p, plan = gaussian_mixture([[1.0]], std=0.5), cosine_schedule(100)
     >>> network, x = ExactDenoiser(p, plan), torch.zeros(1, 1).double()
     >>> bool((flow_log_prob(network.score, x, plan) - p.log_prob(x)).abs() < 1e-3)
     True
@@ -81,7 +81,7 @@ def flow_log_prob(
     return standard_normal(z) + area  # (1)
 
 
-@names_call
+@add_call_to_errors
 def flow_samples(
     score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 100, first: float = 0.0
 ) -> Tensor:

@@ -33,7 +33,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call, out_of_range
+from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.diffusion.schedule import NoiseSchedule, cosine_schedule
 from gnomon.generative.model import AbstractGenerative
@@ -60,7 +60,7 @@ class Diffusion(AbstractGenerative):
 
     likelihood = "lower bound"
 
-    @names_call
+    @add_call_to_errors
     def __init__(
         self,
         network: nn.Module,
@@ -73,7 +73,7 @@ class Diffusion(AbstractGenerative):
         super().__init__()
         for name, value, known in (("target", target, TARGETS), ("variance", variance, ("posterior", "forward"))):
             if value not in known:
-                raise out_of_range(name, " or ".join(f'"{one}"' for one in known), value)
+                raise out_of_range_error(name, " or ".join(f'"{one}"' for one in known), value)
         self.network, self.shape, self.target = network, tuple(shape), target
         self.schedule = cosine_schedule(100) if schedule is None else schedule
         s = self.schedule
@@ -85,7 +85,7 @@ class Diffusion(AbstractGenerative):
         a = kept.to(x0).reshape(-1, *[1] * (x0.dim() - 1))
         return a.sqrt() * x0 + (1 - a).sqrt() * noise
 
-    @names_call("Diffusion(network)")
+    @add_call_to_errors("Diffusion(network)")
     def output(self, x: Tensor, t: Tensor) -> Tensor:
         """Returns the output of the network for noised examples at times (n,), or raises an error for a wrong shape."""
         given = self.network(x, t)
@@ -118,7 +118,7 @@ class Diffusion(AbstractGenerative):
         wanted = {"noise": noise, "data": x, "velocity": place.sqrt() * noise - (1 - place).sqrt() * x}[self.target]
         return (wanted - self.output(xk, (k / len(self.schedule)).to(x))).flatten(1).square().sum(1)  # (2)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0, steps: int | None = None, eta: float = 1.0) -> Tensor:
         """Returns new examples made from noise by ``steps`` denoising steps; ``eta`` scales the fresh noise per step (0
         for none).
@@ -126,7 +126,7 @@ class Diffusion(AbstractGenerative):
         total = len(self.schedule)
         count = total if steps is None else min(total, check_integer("steps", steps))
         if not 0 <= check_number("eta", eta) <= 1:
-            raise out_of_range("eta", "a number from 0 to 1", eta)
+            raise out_of_range_error("eta", "a number from 0 to 1", eta)
         places = torch.linspace(total, 0, count + 1).round().long().tolist()
         generator = self.generator(seed)
         with self.at_rest():
@@ -140,7 +140,7 @@ class Diffusion(AbstractGenerative):
                     x = x + variance**0.5 * self.noise(n, self.shape, generator)
         return x
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:
         """Returns the evidence lower bound (ELBO) on the log density of each example under the diffusion model.
 

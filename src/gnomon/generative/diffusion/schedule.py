@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number
 
 __all__ = ["NoiseSchedule", "cosine_schedule", "linear_schedule"]
@@ -44,7 +44,7 @@ class NoiseSchedule:
 
     betas: Float[Tensor, " t"]
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         given = as_numbers(self.betas, "betas").double()
         if given.dim() != 1 or not len(given) or not bool(((given > 0) & (given < 1)).all()):
@@ -103,7 +103,7 @@ class NoiseSchedule:
         return beta**2 / (2 * variance * (1 - beta) * (1 - float(self.kept[k])))
 
 
-@names_call
+@add_call_to_errors
 def linear_schedule(steps: int = 1000, *, first: float | None = None, last: float | None = None) -> NoiseSchedule:
     """Returns a noise schedule of a diffusion model whose noise variances grow linearly from step to step.
 
@@ -124,7 +124,7 @@ def linear_schedule(steps: int = 1000, *, first: float | None = None, last: floa
     return NoiseSchedule(torch.linspace(low, high, t, dtype=torch.float64))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def cosine_schedule(steps: int = 1000, *, offset: float = 0.008) -> NoiseSchedule:
     """Returns a noise schedule in which the fraction of variance from the clean example falls like a cosine.
 

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.generative.diffusion.flow import Score
 from gnomon.generative.diffusion.schedule import NoiseSchedule
@@ -32,7 +32,7 @@ SEED_OFFSET = 1_000_003
 """Offset added to seeds, so that noise along the path does not repeat draws made elsewhere with the same seed."""
 
 
-@names_call
+@add_call_to_errors
 def forward_path(x: Tensor, schedule: NoiseSchedule, *, steps: int = 100, seed: int = 0) -> Float[Tensor, "t n ..."]:
     """Returns paths of examples that turn into noise, at times 0, 1 / steps, ..., 1.
 
@@ -62,7 +62,7 @@ def forward_path(x: Tensor, schedule: NoiseSchedule, *, steps: int = 100, seed: 
     return torch.stack(path)
 
 
-@names_call
+@add_call_to_errors
 def reverse_samples(
     score: Score, noise: Tensor, schedule: NoiseSchedule, *, steps: int = 200, first: float | None = None, seed: int = 0
 ) -> Tensor:
@@ -83,9 +83,9 @@ def reverse_samples(
     Hypotheses: see the module. Reference: [song2021score].
     Cost: one score for each step.
 
-    >>> from gnomon.data import mixture
+    >>> from gnomon.data import gaussian_mixture
     >>> from gnomon.generative.diffusion import ExactDenoiser, cosine_schedule
-    >>> p, plan = mixture([[3.0]], std=0.5), cosine_schedule(100)
+    >>> p, plan = gaussian_mixture([[3.0]], std=0.5), cosine_schedule(100)
     >>> z = torch.randn(2000, 1, generator=torch.Generator().manual_seed(0)).double()
     >>> x = reverse_samples(ExactDenoiser(p, plan).score, z, plan)
     >>> bool((x.mean() - 3).abs() < 0.06), bool((x.std() - 0.5).abs() < 0.06)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.flows.base import AbstractTransform
 from gnomon.generative.flows.spline import spline, spline_inverse
@@ -52,7 +52,7 @@ class MaskedNetwork(nn.Module):
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> None:
         super().__init__()
         d, self.outputs = check_integer("features", features), outputs
@@ -170,7 +170,7 @@ class SplineAutoregressive(AbstractAutoregressive):
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, network: nn.Module, *, reverse: bool = False, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, reverse=reverse)
         self.outputs = 3 * check_integer("bins", bins, least=2) - 1

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.generative.model import AbstractGenerative, standard_normal
 
 __all__ = ["AbstractTransform", "Flow", "InverseTransform", "ShiftTransform"]
@@ -106,7 +106,7 @@ class Flow(AbstractGenerative):
             total = total + log_det
         return x, total
 
-    @names_call
+    @add_call_to_errors
     def log_prob(self, x: Tensor) -> Float[Tensor, " n"]:  # noqa: D102
         z, log_det = self.inverse(self.points(x))
         return standard_normal(z) + log_det  # (1)
@@ -115,7 +115,7 @@ class Flow(AbstractGenerative):
         z, log_det = self.inverse(x)
         return -standard_normal(z) - log_det  # (1)
 
-    @names_call
+    @add_call_to_errors
     def sample(self, n: int, *, seed: int = 0) -> Tensor:  # noqa: D102
         with self.at_rest():
             return self.forward(self.noise(n, self.shape, self.generator(seed)))[0]

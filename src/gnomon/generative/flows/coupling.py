@@ -10,7 +10,7 @@ Hypotheses: none. Reference: [dinh2017density].
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.flows.base import AbstractTransform
 
@@ -20,7 +20,7 @@ MAX_LOG_SCALE = 3.0
 """Largest |s|: one map scales by at most e^3, so that no training step can overflow."""
 
 
-@names_call
+@add_call_to_errors
 def alternating_mask(features: int, layer: int) -> Tensor:
     """Returns the mask of coordinates that coupling layer number ``layer`` keeps fixed: every other one, alternating.
 
@@ -31,7 +31,7 @@ def alternating_mask(features: int, layer: int) -> Tensor:
     return places % 2 == check_integer("layer", layer, least=0) % 2
 
 
-@names_call
+@add_call_to_errors
 def coupling_network(features: int, outputs: int, *, hidden: int = 64, layers: int = 2) -> nn.Sequential:
     """Returns a network for coupling maps whose last layer is zero, so that the map starts as the identity.
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad, softplus
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.generative.flows.coupling import AbstractCoupling
 
@@ -30,7 +30,7 @@ UNIT = log(exp(1 - MIN_BIN_SHARE) - 1)
 """softplus(UNIT) + LEAST = 1: with this, zero outputs of a network give the identity."""
 
 
-@names_call
+@add_call_to_errors
 def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """Applies a monotone spline to each number; also returns the logarithm of the spline's slope there.
 
@@ -52,7 +52,7 @@ def rational_spline(x: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[
     return spline(*_check(x, options), bound=bound)
 
 
-@names_call
+@add_call_to_errors
 def rational_spline_inverse(y: Tensor, options: Tensor, *, bound: float = 5.0) -> tuple[Tensor, Tensor]:
     """Applies the inverse of `rational_spline` to each number; also returns the logarithm of the inverse's slope.
 
@@ -157,7 +157,7 @@ class SplineCoupling(AbstractCoupling):
     True
     """
 
-    @names_call
+    @add_call_to_errors
     def __init__(self, network: nn.Module, stays: Tensor, *, bins: int = 8, bound: float = 5.0) -> None:
         super().__init__(network, stays)
         self.outputs = 3 * check_integer("bins", bins, least=2) - 1

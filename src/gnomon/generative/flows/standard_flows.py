@@ -1,6 +1,6 @@
 """Builds normalizing flows that are ready to train, from coupling or autoregressive maps."""
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.generative.flows.autoregressive import Autoregressive, MaskedNetwork, SplineAutoregressive
 from gnomon.generative.flows.base import AbstractTransform, Flow
@@ -11,7 +11,7 @@ from gnomon.generative.flows.spline import SplineCoupling
 __all__ = ["autoregressive_flow", "autoregressive_spline_flow", "coupling_flow", "spline_flow"]
 
 
-@names_call
+@add_call_to_errors
 def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     """Returns a normalizing flow of affine coupling maps, with learned linear mixing between them.
 
@@ -34,7 +34,7 @@ def coupling_flow(features: int, *, layers: int = 6, hidden: int = 64) -> Flow:
     return Flow(parts, shape=(features,))
 
 
-@names_call
+@add_call_to_errors
 def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0) -> Flow:
     """Returns a normalizing flow of spline coupling maps; the data should lie within ``bound`` of the origin.
 
@@ -53,7 +53,7 @@ def spline_flow(features: int, *, layers: int = 3, hidden: int = 64, bins: int =
     return Flow(parts, shape=(features,))
 
 
-@names_call
+@add_call_to_errors
 def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> Flow:
     """Returns a normalizing flow of affine autoregressive maps, which alternate in the order of coordinates.
 
@@ -68,7 +68,7 @@ def autoregressive_flow(features: int, *, layers: int = 5, hidden: int = 64) -> 
     return Flow(maps, shape=(features,))
 
 
-@names_call
+@add_call_to_errors
 def autoregressive_spline_flow(
     features: int, *, layers: int = 3, hidden: int = 64, bins: int = 8, bound: float = 5.0
 ) -> Flow:

@@ -15,7 +15,12 @@ from gnomon.generative.instruments.latent import (
     pca_gap,
     reconstruction_error,
 )
-from gnomon.generative.instruments.neighbors import SampleCoverage, SampleMemorization, coverage, memorization
+from gnomon.generative.instruments.neighbors import (
+    SampleCoverage,
+    SampleMemorization,
+    sample_coverage,
+    sample_memorization,
+)
 from gnomon.generative.instruments.posterior import ElboGap, elbo_gap
 from gnomon.generative.instruments.ratio import (
     RatioCalibration,
@@ -48,7 +53,7 @@ __all__ = [
     "StyleTransfer",
     "TwoSampleTest",
     "classifier_test",
-    "coverage",
+    "sample_coverage",
     "density_ratio",
     "elbo_gap",
     "energy_test",
@@ -59,7 +64,7 @@ __all__ = [
     "jensen_shannon_lower_bound",
     "latent_holes",
     "latent_knn_score",
-    "memorization",
+    "sample_memorization",
     "mmd_test",
     "pca_gap",
     "ratio_calibration",

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -95,7 +95,7 @@ class DensityCheck(Result):
         return (Plot("Integral of the density", (bars,), Axis("integral"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def flow_density_check(model: Any, *, samples: int = 2000, grid: int = 300, seed: int = 0) -> DensityCheck:
     """Checks that a model's density integrates to 1 and, for a flow, that its maps and determinants are correct.
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed, check_type
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
-from gnomon.generative.gan import GAN, AbstractGanLosses, Minimax, NonSaturating
+from gnomon.generative.gan import GAN, AbstractGanLosses, MinimaxLosses, NonSaturatingLosses
 from gnomon.generative.vectors import check_vectors
 
 __all__ = ["GeneratorGradients", "GradientEstimators", "generator_gradient_health", "gradient_estimators"]
@@ -70,7 +70,7 @@ class GeneratorGradients(Result):
         return (Plot("The generator's gradient", (bars,), Axis("mean size"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> GeneratorGradients:
     """Measures whether a generator still receives a gradient from its discriminator, under both usual losses.
 
@@ -80,7 +80,7 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
     Cost: one pass of fakes through the discriminator.
 
     >>> from torch import nn
-    >>> gan = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,), game=Minimax())
+    >>> gan = GAN(nn.Linear(1, 1), nn.Linear(1, 1), latent=1, shape=(1,), game=MinimaxLosses())
     >>> gan.judge.weight.data.zero_(), gan.judge.bias.data.fill_(-9.0)
     (tensor([[0.]]), tensor([-9.]))
     >>> generator_gradient_health(gan).findings[0].kind
@@ -96,7 +96,9 @@ def generator_gradient_health(gan: GAN, *, draws: int = 256, seed: int = 0) -> G
         (slope,) = torch.autograd.grad(game.generator(a).sum(), a)
         return float(slope.abs().mean())  # (1)
 
-    return GeneratorGradients(pull(Minimax()), pull(NonSaturating()), float(logits.sigmoid().mean()), pull(gan.game))
+    return GeneratorGradients(
+        pull(MinimaxLosses()), pull(NonSaturatingLosses()), float(logits.sigmoid().mean()), pull(gan.game)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class GradientEstimators(Result):
         return (Plot("Variance of one draw", (bars,), Axis("variance"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def gradient_estimators(
     function: Callable[[Tensor], Tensor], mean: float, std: float, *, draws: int = 10_000, seed: int = 0
 ) -> GradientEstimators:

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_integer
 from gnomon.core.results import Axis, Bars, Finding, Line, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -29,7 +29,7 @@ MAX_HOLES = 0.5
 """Share of decoded draws far from all data above which the decoder is not a usable sampler."""
 
 
-@names_call
+@add_call_to_errors
 def reconstruction_error(model: Autoencoder, x: Any) -> Float[Tensor, " n"]:
     """Returns the mean squared reconstruction error of each example, which is also an anomaly score.
 
@@ -98,7 +98,7 @@ class PcaGap(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     """Compares an autoencoder with PCA of the same dimension: its loss, and the subspace of its reconstructions.
 
@@ -134,7 +134,7 @@ def pca_gap(model: Autoencoder, x: Any) -> PcaGap:
     return PcaGap(loss, rest, sines.asin())
 
 
-@names_call
+@add_call_to_errors
 def latent_knn_score(model: Autoencoder | VAE, x: Any, y: Any, *, neighbors: int = 5) -> float:
     """Returns the accuracy with which nearest neighbors in the latent space predict an example's class (leave-one-out).
 
@@ -197,7 +197,7 @@ class LatentHoles(Result):
         return (Plot("Decoded draws", (bars,), Axis("share", limits=(0, 1)), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def latent_holes(model: Autoencoder | VAE, data: Any, *, draws: int = 500, seed: int = 0) -> LatentHoles:
     """Measures whether random latent draws decode to examples like the data, or fall into holes of the latent space.
 

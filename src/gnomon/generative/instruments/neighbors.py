@@ -21,13 +21,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.instruments.draws import alike, as_points
 
-__all__ = ["SampleCoverage", "SampleMemorization", "coverage", "memorization"]
+__all__ = ["SampleCoverage", "SampleMemorization", "sample_coverage", "sample_memorization"]
 
 DISTANCES_PER_TILE = 2**22
 """Number of distances kept in memory at once."""
@@ -82,8 +82,8 @@ class SampleCoverage(Result):
         return (Plot("SampleCoverage", (bars,), Axis("share of data points", limits=(0, 1)), caption=self.verdict),)
 
 
-@names_call
-def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
+@add_call_to_errors
+def sample_coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
     """Measures which fraction of the data has generated samples nearby, compared with a perfect sampler.
 
     See equations (1) and (2) of the module docstring.
@@ -102,7 +102,7 @@ def coverage(samples: Any, data: Any, *, neighbors: int = 5) -> SampleCoverage:
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> data, samples = torch.randn(2, 300, 2, generator=generator)
-    >>> coverage(samples, data).findings == (), coverage(samples.abs(), data).findings[0].kind
+    >>> sample_coverage(samples, data).findings == (), sample_coverage(samples.abs(), data).findings[0].kind
     (True, 'modes-dropped')
     """
     k = check_integer("neighbors", neighbors)
@@ -161,8 +161,8 @@ class SampleMemorization(Result):
         return (Plot("SampleMemorization", (bars,), Axis("share of samples", limits=(0, 1)), caption=self.verdict),)
 
 
-@names_call
-def memorization(
+@add_call_to_errors
+def sample_memorization(
     samples: Any, train: Any, held_out: Any, *, permutations: int = 999, seed: int = 0
 ) -> SampleMemorization:
     """Measures whether generated samples repeat training examples, by comparing their distances to held-out examples.
@@ -181,7 +181,8 @@ def memorization(
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> train, held_out, new = torch.randn(3, 200, 2, generator=generator)
-    >>> memorization(new, train, held_out).findings, memorization(train + 1e-3, train, held_out).findings[0].kind
+    >>> copied = sample_memorization(train + 1e-3, train, held_out)
+    >>> sample_memorization(new, train, held_out).findings, copied.findings[0].kind
     ((), 'memorized-samples')
     """
     a, b, c = (as_points(x, name) for x, name in ((samples, "samples"), (train, "train"), (held_out, "held_out")))

@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_type
 from gnomon.core.results import Axis, Bars, Finding, Interval, Plot, Result, Value
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.findings import generative as kinds
 from gnomon.generative.vae import VAE, gaussian_kl
 
@@ -38,7 +38,7 @@ class ElboGap(Result):
 
     gap: Value
     elbo: float
-    nats: Float[Tensor, " m"] = field(repr=False, metadata=HIDDEN)
+    nats: Float[Tensor, " m"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     mean_off: float
     covariance_off: float
 
@@ -74,7 +74,7 @@ class ElboGap(Result):
         return (Plot("What each latent coordinate carries", (bars,), Axis("nats"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def elbo_gap(vae: VAE, data: Any, *, draws: int = 64, seed: int = 0) -> ElboGap:
     """Measures how far a VAE's ELBO is below the log density, and which latent coordinates carry information.
 

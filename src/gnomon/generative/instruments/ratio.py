@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Axis, Finding, Interval, Line, Plot, Result, Scatter, Value
 from gnomon.findings import generative as kinds
@@ -34,7 +34,7 @@ HARMLESS_MISCALIBRATION = 0.05
 """Miscalibration below this is harmless."""
 
 
-@names_call
+@add_call_to_errors
 def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
     """Returns the density ratio p(x) / q(x) of each example, from a discriminator trained to separate p from q.
 
@@ -50,7 +50,7 @@ def density_ratio(discriminator: Logits, data: Any) -> Float[Tensor, " n"]:
         return _logits(discriminator, finite_points(data, "x")).exp()  # (1)
 
 
-@names_call
+@add_call_to_errors
 def jensen_shannon_lower_bound(discriminator: Logits, x: Tensor, y: Tensor) -> Value:
     """Returns a lower bound of the Jensen-Shannon divergence between two sets of examples in nats, with a standard
     error.
@@ -124,7 +124,7 @@ class RatioCalibration(Result):
         return (Plot("Calibration of the ratio", marks, *axes, caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int = 10) -> RatioCalibration:
     """Checks whether a discriminator's probabilities are calibrated, on examples it was not trained on.
 
@@ -139,8 +139,8 @@ def ratio_calibration(discriminator: Logits, x: Tensor, y: Tensor, *, bins: int 
     Hypotheses: see the module. Reference: [sugiyama2012density].
     Cost: one forward pass and a sort.
 
-    >>> from gnomon.data import mixture
-    >>> p, q = mixture([[0.0]]), mixture([[1.0]])
+    >>> from gnomon.data import gaussian_mixture
+    >>> p, q = gaussian_mixture([[0.0]]), gaussian_mixture([[1.0]])
     >>> right = lambda x: p.log_prob(x) - q.log_prob(x)
     >>> check = lambda f: ratio_calibration(f, p.sample(2000, seed=1), q.sample(2000, seed=2)).findings
     >>> check(right), check(lambda x: 4 * right(x))[0].kind

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
 from gnomon.generative.vectors import check_vectors, finite_points
@@ -74,7 +74,7 @@ class ScoreError(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     """Measures the difference between a learned score (gradient of the log density) and the exact score.
 
@@ -83,8 +83,8 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     Hypotheses: points are drawn from the density for which the score is used. Reference: [hyvarinen2005estimation].
     Cost: both scores, and d derivatives of the first.
 
-    >>> from gnomon.data import mixture
-    >>> p = mixture([[0.0, 0.0]])
+    >>> from gnomon.data import gaussian_mixture
+    >>> p = gaussian_mixture([[0.0, 0.0]])
     >>> result = score_error(lambda x: 0.9 * p.score(x), p.score, p.sample(10))
     >>> round(result.error, 6), round(result.curl, 6)                                                      # 0.1^2
     (0.01, 0.0)
@@ -98,7 +98,7 @@ def score_error(score: Score, exact: Score, x: Tensor) -> ScoreError:
     return ScoreError(float((s - right).square().sum() / right.square().sum()), score_curl(score, x), len(x))  # (1)
 
 
-@names_call
+@add_call_to_errors
 def score_curl(score: Score, x: Tensor) -> float:
     """Returns the antisymmetric fraction of a vector field's Jacobian: 0 for any gradient, 1 for a pure rotation.
 

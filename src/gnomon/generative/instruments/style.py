@@ -15,17 +15,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_module, check_number
 from gnomon.core.modules.preserve import preserve
-from gnomon.core.modules.run import run
+from gnomon.core.modules.run import run_module
 from gnomon.core.results import Axis, Bars, Line, Plot, Result
 from gnomon.generative.vectors import finite_points
 
 __all__ = ["StyleDistance", "StyleTransfer", "feature_covariance", "style_distance", "style_transfer"]
 
 
-@names_call
+@add_call_to_errors
 def feature_covariance(features: Tensor) -> Float[Tensor, "c c"]:
     """Returns the covariance of feature channels over images and positions, which describes texture without positions.
 
@@ -68,7 +68,7 @@ class StyleDistance(Result):
         return (Plot("Style distance", (bars,), Axis("relative distance of covariances"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def style_distance(module: nn.Module, a: Tensor, b: Tensor, *, layers: Sequence[str] | None = None) -> StyleDistance:
     """Measures how different two sets of images are in style, for each layer of a network.
 
@@ -126,7 +126,7 @@ class StyleTransfer(Result):
         return (Plot("Style transfer", lines, Axis("step"), Axis("loss"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def style_transfer(
     module: nn.Module,
     content: Tensor,
@@ -192,7 +192,7 @@ def _features(module: nn.Module, x: Tensor, layers: Sequence[str] | None) -> dic
         parts[name].register_forward_hook(lambda _, __, out, name=name: kept.__setitem__(name, out)) for name in names
     ]
     try:
-        run(module, x)
+        run_module(module, x)
     finally:
         for handle in handles:
             handle.remove()

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.results import Axis, Bars, Finding, Plot, Result, Value
 from gnomon.findings import generative as kinds
@@ -74,7 +74,7 @@ class TwoSampleTest(Result):
         return (Plot(self.method, (bars,), Axis("chance", limits=(0, 1)), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def mmd_test(
     x: Any, y: Any, *, permutations: int = 500, bandwidth: float | None = None, seed: int = 0
 ) -> TwoSampleTest:
@@ -110,7 +110,7 @@ def mmd_test(
     return TwoSampleTest("MMD^2", value, p, len(both))
 
 
-@names_call
+@add_call_to_errors
 def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> TwoSampleTest:
     """Tests whether two sets of examples differ by the energy distance.
 
@@ -137,7 +137,7 @@ def energy_test(x: Any, y: Any, *, permutations: int = 500, seed: int = 0) -> Tw
     return TwoSampleTest("energy distance", value, p, len(both))
 
 
-@names_call
+@add_call_to_errors
 def classifier_test(x: Any, y: Any, *, classifier: Any = None, seed: int = 0) -> TwoSampleTest:
     """Tests whether two sets of examples differ by how well a classifier separates them on held-out examples.
 

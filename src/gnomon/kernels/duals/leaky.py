@@ -23,7 +23,13 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient, where_both_positive
+from gnomon.expectations.polar import (
+    angle_from_cosine,
+    cosine_from_covariance,
+    norm_and_angle,
+    sqrt_with_zero_gradient,
+    where_both_positive,
+)
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -43,7 +49,7 @@ class LeakyReLU(AbstractDual):
         """Returns the factor E[phi'(u) phi'(v)] by which leaky ReLU multiplies tangent kernels, with phi'(0) as in
         torch.
         """
-        return self._derivative(a, b, angle(cosine(a, b, c)))
+        return self._derivative(a, b, angle_from_cosine(cosine_from_covariance(a, b, c)))
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
         """Returns E[phi(u) phi(v)] (kernel entry) and E[phi'(u) phi'(v)] after leaky ReLU, from the angle between u and

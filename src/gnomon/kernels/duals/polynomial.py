@@ -22,7 +22,7 @@ from math import comb, factorial, prod
 
 import torch
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.typing import Covariance, Variance
 from gnomon.kernels.duals.base import AbstractDual
 
@@ -58,7 +58,7 @@ class Polynomial(AbstractDual):
         return self.dual(a, a, a)
 
 
-@names_call
+@add_call_to_errors
 def monomial(degree: int) -> Polynomial:
     """Returns the monomial x^degree as an activation with Gaussian expectations such as E[u^degree v^degree].
 

@@ -21,7 +21,13 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine, norm_and_angle, sqrt_with_zero_gradient, where_both_positive
+from gnomon.expectations.polar import (
+    angle_from_cosine,
+    cosine_from_covariance,
+    norm_and_angle,
+    sqrt_with_zero_gradient,
+    where_both_positive,
+)
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -35,7 +41,9 @@ class ReLU(AbstractDual):
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
         """Returns the factor by which phi = ReLU multiplies tangent kernels: E[phi'(u) phi'(v)] for Gaussian u, v."""
-        return where_both_positive(a, b, (pi - angle(cosine(a, b, c))) / (2 * pi), torch.zeros(()).to(a))  # (2)
+        return where_both_positive(
+            a, b, (pi - angle_from_cosine(cosine_from_covariance(a, b, c))) / (2 * pi), torch.zeros(()).to(a)
+        )  # (2)
 
     def dual_and_derivative(self, a: Variance, b: Variance, c: Covariance) -> tuple[Covariance, Covariance]:
         """Returns E[phi(u) phi(v)] (kernel entry) and E[phi'(u) phi'(v)] after ReLU, both from the angle between u and

@@ -22,7 +22,7 @@ from math import pi
 import torch
 
 from gnomon.core.typing import Covariance, Variance
-from gnomon.expectations.polar import angle, cosine
+from gnomon.expectations.polar import angle_from_cosine, cosine_from_covariance
 from gnomon.kernels.duals.base import AbstractDual
 
 
@@ -34,7 +34,7 @@ class Sign(AbstractDual):
         """Returns the kernel entry after the sign function phi: E[phi(u) phi(v)] for Gaussian u, v with
         covariance c.
         """
-        t = angle(cosine(a, b, c))
+        t = angle_from_cosine(cosine_from_covariance(a, b, c))
         return torch.where((a > 0) & (b > 0), 1 - t * (2 / pi), 0)  # (1)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:
@@ -70,7 +70,7 @@ class Heaviside(AbstractDual):
         """Returns the kernel entry after the step function phi: E[phi(u) phi(v)] for Gaussian u, v with
         covariance c.
         """
-        t = angle(cosine(a, b, c))
+        t = angle_from_cosine(cosine_from_covariance(a, b, c))
         return torch.where((a > 0) & (b > 0), (pi - t) / (2 * pi), 0)  # (2)
 
     def dual_derivative(self, a: Variance, b: Variance, c: Covariance) -> Covariance:

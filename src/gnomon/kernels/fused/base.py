@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.plan import LimitPlan
 
@@ -46,7 +46,7 @@ class CompiledPlan(ABC):
         """
 
 
-@names_call
+@add_call_to_errors
 def accepts_points(points: tuple[Tensor, Tensor], dtype: torch.dtype) -> bool:
     """Whether compiled kernel loops accept these points: on the CPU, without gradients, for a float64 or float32
     result.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.machine.kept_loops import may_be_kept
+from gnomon.core.machine.kept_loops import is_compiled_code_cached
 from gnomon.kernels.fused.images import VECTOR_BYTES
 
 __all__ = ["chain_is_loaded", "dense_compile_seconds", "planes_are_loaded", "convolution_compile_seconds"]
@@ -35,7 +35,7 @@ def dense_compile_seconds(arithmetic: type, result: type) -> float:
     >>> dense_compile_seconds(np.float64, np.float64) in (0.0, CHAIN_SECONDS)
     True
     """
-    if CHAIN_LOOPS not in sys.modules and not may_be_kept(CHAIN_LOOPS, "chain"):
+    if CHAIN_LOOPS not in sys.modules and not is_compiled_code_cached(CHAIN_LOOPS, "chain"):
         return CHAIN_SECONDS
     from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.chain_loops import chain
@@ -51,7 +51,7 @@ def convolution_compile_seconds(dtype: type, *, flat: bool) -> float:
     >>> convolution_compile_seconds(np.float64, flat=False) in (0.0, STAGE_SECONDS)
     True
     """
-    if PLANES not in sys.modules and not may_be_kept(PLANES, "stage"):
+    if PLANES not in sys.modules and not is_compiled_code_cached(PLANES, "stage"):
         return STAGE_SECONDS * len({np.float64, dtype}) + (SWEEP_SECONDS if flat else 0.0)
     from gnomon.core.machine.loops import is_compiled
     from gnomon.kernels.fused.planes import stage, sweep

@@ -17,7 +17,7 @@ Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the 
 
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, borrow, compile_on_first_use, use_wide_vectors
+from gnomon.core.machine.loops import INNER, borrow_array, compile_on_first_use, use_wide_vectors
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.opcodes import (
@@ -51,19 +51,19 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
     ``tag`` has one entry per lane: its length is known when this is compiled.
     """
     code, numbers, x, y, runs = (
-        borrow(code),
-        borrow(numbers),
-        borrow(x),
-        borrow(y),
-        borrow(runs),
+        borrow_array(code),
+        borrow_array(numbers),
+        borrow_array(x),
+        borrow_array(y),
+        borrow_array(runs),
     )
     kept, kept_at, out, out_at, regs, room = (
-        borrow(kept),
-        borrow(kept_at),
-        borrow(out),
-        borrow(out_at),
-        borrow(regs),
-        borrow(room),
+        borrow_array(kept),
+        borrow_array(kept_at),
+        borrow_array(out),
+        borrow_array(out_at),
+        borrow_array(regs),
+        borrow_array(room),
     )
     for number in range(len(planes)):
         dy, dx = planes[number, 0], planes[number, 1]

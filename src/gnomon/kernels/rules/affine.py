@@ -18,7 +18,7 @@ from math import prod
 from torch import Tensor
 
 from gnomon.kernels.rules.base import AbstractRule, KernelPair, RuleContext, pad
-from gnomon.program.laws import Law
+from gnomon.program.laws import InitializationLaw
 from gnomon.program.steps import Conv, Dense, Weights
 
 
@@ -32,7 +32,7 @@ class AffineConstants:
     bias_tangent: float
 
     @classmethod
-    def of(cls, weights: Weights, law: Law, *, standard: bool) -> "AffineConstants":
+    def of(cls, weights: Weights, law: InitializationLaw, *, standard: bool) -> "AffineConstants":
         """Returns the kernel constants of an affine layer from its distribution of initial weights; frozen weights add
         no tangent.
         """

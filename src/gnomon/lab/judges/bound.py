@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Value
 from gnomon.lab.judges.numbers import Judge, as_float64, measured_against_predicted, reached_share
 from gnomon.lab.verdict import Judgment, decide
@@ -15,7 +15,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["bounded_by"]
 
 
-@names_call
+@add_call_to_errors
 def bounded_by(
     side: Literal["above", "below"] = "above", *, rounding: float = 100, dtype: str = "float64", tight: float = 0.0
 ) -> Judge:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab.judges.numbers import Judge, as_float64, plotted_indices
 from gnomon.lab.verdict import Judgment, decide
@@ -19,7 +19,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["distributed_as"]
 
 
-@names_call
+@add_call_to_errors
 def distributed_as(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
     """Returns a judge (a function that gives a verdict) for claims that samples follow a given distribution.
 

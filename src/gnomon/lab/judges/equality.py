@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Value
 from gnomon.lab.judges.numbers import Judge, as_float64, measured_against_predicted
 from gnomon.lab.verdict import Judgment, decide
@@ -17,7 +17,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["equals"]
 
 
-@names_call
+@add_call_to_errors
 def equals(
     *, rounding: float | None = None, dtype: str = "float64", within: float | None = None, because: str = ""
 ) -> Judge:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Interval, Value
 from gnomon.lab.judges.numbers import Judge, as_float64, as_repetitions, measured_against_predicted, student_quantile
 from gnomon.lab.verdict import Judgment, decide
@@ -19,7 +19,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["mean_equals"]
 
 
-@names_call
+@add_call_to_errors
 def mean_equals(*, confidence: float = 0.999, resolution: float = 0.2, within: float = 0.0, because: str = "") -> Judge:
     """Returns a judge (a function that gives a verdict) for claims about expected values, corrected for testing
     several.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Value
 from gnomon.lab.judges.numbers import (
@@ -27,7 +27,7 @@ from gnomon.lab.verdict import Judgment, Verdict
 __all__ = ["at_most"]
 
 
-@names_call
+@add_call_to_errors
 def at_most(*, confidence: float = 0.999, resolution: float = 0.1) -> Judge:
     """Returns a judge (a function that gives a verdict) for upper bounds of expected values, corrected for testing
     several.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Bars, Plot, Value
 from gnomon.lab.judges.numbers import Judge, as_float64, student_quantile
 from gnomon.lab.verdict import Judgment, Verdict
@@ -26,7 +26,7 @@ ORDERS = {
 """What a verdict says about the order."""
 
 
-@names_call
+@add_call_to_errors
 def in_order(*, confidence: float = 0.99) -> Judge:
     """Returns a judge (a function that gives a verdict) for the predicted order of several quantities.
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Interval, Line, Plot, Scatter, Value
 from gnomon.lab.judges.numbers import Judge, as_float64, student_quantile
 from gnomon.lab.verdict import Judgment, decide
@@ -31,7 +31,7 @@ from gnomon.lab.verdict import Judgment, decide
 __all__ = ["rate_is"]
 
 
-@names_call
+@add_call_to_errors
 def rate_is(
     *,
     confidence: float = 0.99,

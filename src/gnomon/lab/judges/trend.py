@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.results import Axis, Line, Plot, Value
 from gnomon.lab.judges.numbers import Judge, as_float64, plotted_indices, student_quantile
 from gnomon.lab.verdict import Judgment, Verdict
@@ -18,7 +18,7 @@ from gnomon.lab.verdict import Judgment, Verdict
 __all__ = ["monotone_in"]
 
 
-@names_call
+@add_call_to_errors
 def monotone_in(label: str, *, confidence: float = 0.99, rounding: float = 100, dtype: str = "float64") -> Judge:
     """Returns a judge (a function that gives a verdict) for claims that a quantity only increases or only decreases.
 

@@ -6,28 +6,32 @@ the origin of the kernel.
 
 from gnomon.linalg.solve.base import AbstractSolver, FitScores, IndexedKernel, Kernel, Solution, TileFunction
 from gnomon.linalg.solve.choose import SolverChoice, choose_solver
-from gnomon.linalg.solve.direct import Direct
-from gnomon.linalg.solve.distributed import Distributed
+from gnomon.linalg.solve.direct import DirectSolver
+from gnomon.linalg.solve.distributed import DistributedSolver
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import Nystrom
-from gnomon.linalg.solve.precondition import AbstractPreconditioner, Landmarks, PivotedCholesky
-from gnomon.linalg.solve.tiles import Tiles
+from gnomon.linalg.solve.nystrom import NystromSolver
+from gnomon.linalg.solve.precondition import (
+    AbstractPreconditioner,
+    LandmarkPreconditioner,
+    PivotedCholeskyPreconditioner,
+)
+from gnomon.linalg.solve.tiles import KernelTiles
 
 __all__ = [
     "AbstractPreconditioner",
     "AbstractSolver",
     "SolverChoice",
     "ConjugateGradient",
-    "Direct",
-    "Distributed",
+    "DirectSolver",
+    "DistributedSolver",
     "FitScores",
     "Kernel",
-    "Landmarks",
-    "Nystrom",
-    "PivotedCholesky",
+    "LandmarkPreconditioner",
+    "NystromSolver",
+    "PivotedCholeskyPreconditioner",
     "IndexedKernel",
     "Solution",
     "TileFunction",
-    "Tiles",
+    "KernelTiles",
     "choose_solver",
 ]

@@ -17,13 +17,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call, out_of_range
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arrays import Array, as_tensor
 from gnomon.core.inputs.checks import as_numbers, check_integer, check_number, check_real
 from gnomon.core.inputs.classes import targets_as_numbers
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, free_bytes
 from gnomon.core.results import Axis, Histogram, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.core.results.record import Record
 from gnomon.linalg.square import as_square_matrix
 
@@ -65,7 +65,7 @@ class FitScores(Record):
     True
     """
 
-    leave_one_out: Tensor | None = field(default=None, repr=False, metadata=HIDDEN)
+    leave_one_out: Tensor | None = field(default=None, repr=False, metadata=HIDDEN_IN_JSON)
     log_evidence: float | None = None
 
 
@@ -78,14 +78,14 @@ class Solution(Result):
     None if a
     solver has none.
 
-    >>> from gnomon.linalg.solve import Direct
-    >>> solution = Direct().solve(torch.eye(2), torch.tensor([2.0, 4.0]), ridge=1.0)
+    >>> from gnomon.linalg.solve import DirectSolver
+    >>> solution = DirectSolver().solve(torch.eye(2), torch.tensor([2.0, 4.0]), ridge=1.0)
     >>> round(float(solution.predict(torch.tensor([[1.0, 1.0]]))), 12)      # 2 / (1 + 1) + 4 / (1 + 1)
     3.0
     """
 
-    coefficients: Tensor = field(repr=False, metadata=HIDDEN)
-    support: Int[Tensor, " s"] = field(repr=False, metadata=HIDDEN)
+    coefficients: Tensor = field(repr=False, metadata=HIDDEN_IN_JSON)
+    support: Int[Tensor, " s"] = field(repr=False, metadata=HIDDEN_IN_JSON)
     solver: str
     residual: float | None = None
     jitter: float = 0.0
@@ -93,7 +93,7 @@ class Solution(Result):
     condition: float | None = None
     scores: FitScores = FitScores()
 
-    @names_call("solution.predict(tile)")
+    @add_call_to_errors("solution.predict(tile)")
     def predict(self, tile: Array) -> Tensor:
         """Returns predictions at new points, from the kernel between the new points and the support points."""
         rows = as_tensor(tile).to(torch.float64)
@@ -205,7 +205,7 @@ def kernel_system(kernel: Kernel, y: Array, ridge: float) -> KernelSystem:
     if not bool(targets.isfinite().all()):
         raise NotFiniteError("y holds numbers that are not finite", accepted="finite data", fix="Drop those points")
     if not check_number("ridge", ridge) >= 0:
-        raise out_of_range("ridge", "a finite number of at least 0", ridge)
+        raise out_of_range_error("ridge", "a finite number of at least 0", ridge)
     matrix = isinstance(kernel, Array) or not callable(kernel)
     source = as_square_matrix(kernel).detach().cpu() if matrix else cast(TileFunction, kernel)
     if isinstance(source, Tensor) and len(source) != len(targets):

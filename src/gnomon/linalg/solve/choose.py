@@ -6,17 +6,17 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes
 from gnomon.core.results import Result
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, memory_budget
-from gnomon.linalg.solve.direct import Direct
-from gnomon.linalg.solve.distributed import Distributed
+from gnomon.linalg.solve.direct import DirectSolver
+from gnomon.linalg.solve.distributed import DistributedSolver
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import MATRICES_IN_MEMORY, Nystrom
-from gnomon.linalg.solve.precondition import Landmarks
-from gnomon.linalg.solve.tiles import Tiles
+from gnomon.linalg.solve.nystrom import MATRICES_IN_MEMORY, NystromSolver
+from gnomon.linalg.solve.precondition import LandmarkPreconditioner
+from gnomon.linalg.solve.tiles import KernelTiles
 
 MAX_SOLVE_SECONDS = 60.0
 """Seconds that a solve may take if a cheaper method is available."""
@@ -44,7 +44,7 @@ class SolverChoice(Result):
         return self.reason
 
 
-@names_call
+@add_call_to_errors
 def choose_solver(
     n: int, *, memory: int | None = None, path: str | Path | None = None, cluster: Any = None
 ) -> SolverChoice:
@@ -63,14 +63,14 @@ def choose_solver(
     Reference: [rudi2015less], theorem 1.
 
     >>> type(choose_solver(1_000_000, memory=12 * 2**30).solver).__name__
-    'Nystrom'
+    'NystromSolver'
     """
     n = check_integer("n", n)
     room, size = memory_budget(memory), BYTES_PER_FLOAT64 * n * n
     fits = f"their kernel takes {format_bytes(size)} (limit {format_bytes(room)})"
     if size <= room and n <= MAX_POINTS_FOR_CUBIC_SOLVE:
         return SolverChoice(
-            Direct(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."
+            DirectSolver(memory=room), f"Direct for {n} points: {fits}, and n^3 / 3 operations take less than a minute."
         )
     if size <= room:
         reason = f"ConjugateGradient for {n} points: {fits}, but n^3 / 3 operations would take more than a minute."
@@ -80,15 +80,16 @@ def choose_solver(
             f"Tiles for {n} points: {fits} and does not fit; on disk it takes {format_bytes(size / 2)} of "
             f"{format_bytes(free)}."
         )
-        method = ConjugateGradient(preconditioner=Landmarks(), memory=room)
-        return SolverChoice(Tiles(path, method, memory=room), reason)
+        method = ConjugateGradient(preconditioner=LandmarkPreconditioner(), memory=room)
+        return SolverChoice(KernelTiles(path, method, memory=room), reason)
     m = _centers(n, room)
     reason = f"Nystrom with {m} centers for {n} points: {fits} and does not fit in memory."
     if cluster is not None:
         return SolverChoice(
-            Distributed(cluster, Nystrom(m, memory=memory)), reason.replace("points:", "points, on a cluster:")
+            DistributedSolver(cluster, NystromSolver(m, memory=memory)),
+            reason.replace("points:", "points, on a cluster:"),
         )
-    return SolverChoice(Nystrom(m, memory=room), reason)
+    return SolverChoice(NystromSolver(m, memory=room), reason)
 
 
 def _centers(n: int, room: int) -> int:

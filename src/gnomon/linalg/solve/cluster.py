@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
-from gnomon.core.errors import MissingExtraError, WorkersLostError, out_of_range
+from gnomon.core.errors import MissingExtraError, WorkersLostError, out_of_range_error
 
 Piece = tuple[int, int]
 Output = TypeVar("Output")
@@ -52,7 +52,7 @@ def connect_client(where: Any) -> Iterator[Any]:
             yield client
     else:
         accepted = 'a dask.distributed.Client, an address like "tcp://host:8786", or a number of local processes'
-        raise out_of_range("cluster", accepted, where)
+        raise out_of_range_error("cluster", accepted, where)
 
 
 def require_dask() -> Any:
@@ -179,8 +179,9 @@ class Workers:
             lost = f"{self.progress} and all data on the workers"
             what = f"the scheduler is gone; lost are {lost}, because nothing is saved on disk"
             fix = (
-                "Start a scheduler with workers and call Distributed(its address, method).solve(kernel, y) again, "
-                "which starts over; Tiles(path).solve(kernel, y), on one machine, stores its kernel and can resume"
+                "Start a scheduler with workers and call DistributedSolver(its address, method).solve(kernel, y) "
+                "again, which starts over; KernelTiles(path).solve(kernel, y), on one machine, stores its kernel and "
+                "can resume"
             )
             raise WorkersLostError(what, accepted="a scheduler that runs until the end", fix=fix)
 

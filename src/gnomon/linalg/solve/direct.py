@@ -14,7 +14,7 @@ Cost: n^3 / 3 operations, 8 n^2 bytes, five tables like y and a strip of the ker
 
 >>> import torch
 >>> K, y = torch.tensor([[2.0, 1.0], [1.0, 2.0]]), torch.tensor([1.0, 0.0])
->>> Direct(leave_one_out=True).solve(K, y).scores.leave_one_out                 # 1 - 0 / 2 and 0 - 1 x 1 / 2
+>>> DirectSolver(leave_one_out=True).solve(K, y).scores.leave_one_out                 # 1 - 0 / 2 and 0 - 1 x 1 / 2
 tensor([ 1.0000, -0.5000], dtype=torch.float64)
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, InputError, NotFiniteError, names_call
+from gnomon.core.errors import BudgetError, InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.machine.memory import format_bytes
@@ -53,7 +53,7 @@ JITTER_POWERS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Direct(AbstractSolver):
+class DirectSolver(AbstractSolver):
     """Direct solver: Cholesky factorization in place, exact up to rounding, if the n x n kernel matrix fits into
     memory.
 
@@ -62,7 +62,7 @@ class Direct(AbstractSolver):
     ``leave_one_out`` asks for the residuals (3). ``memory`` is in bytes. ``overwrite`` lets a float64 matrix become the
     buffer, which saves a copy and destroys it; only its lower triangle is read, without a check of the upper one.
 
-    >>> print(Direct().solve(torch.eye(3), torch.ones(3)))
+    >>> print(DirectSolver().solve(torch.eye(3), torch.ones(3)))
     Cholesky: 3 support points, relative residual 0.0e+00, condition about 1.0e+00, no jitter.
     """
 
@@ -71,7 +71,7 @@ class Direct(AbstractSolver):
     memory: int | None = None
     overwrite: bool = False
 
-    @names_call("linalg.solve.Direct().solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.DirectSolver().solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         from scipy.linalg import lapack  # slow to import
 
@@ -107,7 +107,7 @@ class Direct(AbstractSolver):
                 return float(added)
             _restore(buffer)
         what = f"the Cholesky factorization fails even after adding {added:.1e} to a diagonal of mean {unit:.1e}"
-        fix = "Raise the ridge, or read linalg.diagnose(K) for the reason"
+        fix = "Raise the ridge, or read linalg.diagnose_matrix(K) for the reason"
         raise InputError(what, accepted="a positive semidefinite kernel", fix=fix)
 
 
@@ -122,7 +122,7 @@ def _assemble(system: KernelSystem, memory: int | None, *, overwrite: bool) -> n
             f"{n} points need {format_bytes(BYTES_PER_FLOAT64 * n * n)}, but only "
             f"{format_bytes(memory_budget(memory))} may be used"
         )
-        fix = "Use gnomon.linalg.solve.Nystrom(m), or gnomon.linalg.solve.choose_solver(n) to choose a solver"
+        fix = "Use gnomon.linalg.solve.NystromSolver(m), or gnomon.linalg.solve.choose_solver(n) to choose a solver"
         raise BudgetError(what, accepted="a kernel that fits into memory", fix=fix)
     buffer: np.ndarray = full_kernel(system, memory).numpy()
     skew, largest = _skew(buffer)

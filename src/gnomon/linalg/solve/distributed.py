@@ -23,14 +23,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array, as_array
 from gnomon.core.inputs.checks import check_integer
 from gnomon.linalg.solve.base import BYTES_PER_FLOAT64, AbstractSolver, Kernel, KernelSystem, Solution, kernel_system
 from gnomon.linalg.solve.cluster import Piece, Workers, connect_client, require_dask, row_ranges
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.nystrom import Nystrom, RowStream, from_sums
-from gnomon.linalg.solve.precondition import Landmarks
+from gnomon.linalg.solve.nystrom import NystromSolver, RowStream, from_sums
+from gnomon.linalg.solve.precondition import LandmarkPreconditioner
 
 # A piece of r rows costs 2 r m^2 operations and sends 8 m^2 bytes. At 1e11 operations and 1e9 bytes per second, sending
 # takes 400 / r of the computing time: 5 % for this number of rows.
@@ -41,7 +41,7 @@ STRIP_BYTES = 2**28
 
 
 @dataclass(frozen=True, slots=True)
-class Distributed(AbstractSolver):
+class DistributedSolver(AbstractSolver):
     """Solver that runs the Nystrom method or conjugate gradients on a Dask cluster; needs the extra ``dask``.
 
     ``cluster`` is a ``dask.distributed.Client``, the address of a scheduler, or a number of local processes to start
@@ -54,33 +54,33 @@ class Distributed(AbstractSolver):
 
     Processes import the script that starts them: a script calls this below ``if __name__ == "__main__":``.
 
-    >>> from gnomon.linalg.solve import Nystrom, IndexedKernel
-    >>> Distributed("tcp://scheduler:8786", Nystrom(5000)).method.m
+    >>> from gnomon.linalg.solve import NystromSolver, IndexedKernel
+    >>> DistributedSolver("tcp://scheduler:8786", NystromSolver(5000)).method.m
     5000
     """
 
     cluster: Any
-    method: Nystrom | ConjugateGradient = ConjugateGradient(preconditioner=Landmarks())
+    method: NystromSolver | ConjugateGradient = ConjugateGradient(preconditioner=LandmarkPreconditioner())
     rows: int | None = None
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         if self.rows is not None:
             check_integer("rows", self.rows)
 
-    @names_call("linalg.solve.Distributed(cluster, method).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.DistributedSolver(cluster, method).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         require_dask()
         if isinstance(kernel, Array):
             what = f"the kernel is a matrix of shape {tuple(as_array(kernel).shape)}"
-            fix = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or use Direct"
+            fix = "Pass a function of row and column numbers, such as IndexedKernel(limit(net).ntk, x), or DirectSolver"
             raise InputError(what, accepted="a kernel function that workers can call", fix=fix)
         system = kernel_system(kernel, y, ridge)
         with connect_client(self.cluster) as client:
-            return (self._nystrom if isinstance(self.method, Nystrom) else self._gradient)(client, system)
+            return (self._nystrom if isinstance(self.method, NystromSolver) else self._gradient)(client, system)
 
     def _nystrom(self, client: Any, system: KernelSystem) -> Solution:
-        assert isinstance(self.method, Nystrom)
+        assert isinstance(self.method, NystromSolver)
         stream, jitter = self.method.stream(system)
         workers = Workers(client, (stream, self.method.memory))
         name = f"Nystrom {_where(workers)}"

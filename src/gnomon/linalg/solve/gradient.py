@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import InputError, NotConvergedError, names_call
+from gnomon.core.errors import InputError, NotConvergedError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.linalg.solve.base import (
     BYTES_PER_FLOAT64,
@@ -38,7 +38,7 @@ from gnomon.linalg.solve.base import (
     row_blocks,
     tile_bytes,
 )
-from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholesky, inverse_of
+from gnomon.linalg.solve.precondition import AbstractPreconditioner, PivotedCholeskyPreconditioner, inverse_of
 
 MIN_RESTART_GAIN = 0.5
 """Minimum factor by which a restart must reduce the true residual."""
@@ -56,11 +56,11 @@ class ConjugateGradient(AbstractSolver):
     """
 
     tolerance: float = 1e-8
-    preconditioner: AbstractPreconditioner = field(default_factory=PivotedCholesky)
+    preconditioner: AbstractPreconditioner = field(default_factory=PivotedCholeskyPreconditioner)
     limit: int = 1000
     memory: int | None = None
 
-    @names_call("linalg.solve.ConjugateGradient().solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.ConjugateGradient().solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         system = in_memory(kernel_system(kernel, y, ridge), self.memory)
         return self.descend(system, lambda p: product_with(system, p, self.memory), "Conjugate gradients")
@@ -126,7 +126,7 @@ def in_memory(system: KernelSystem, memory: int | None) -> KernelSystem:
 
 def _not_converged(solution: Solution, tolerance: float, limit: int) -> NotConvergedError:
     reached = f"the relative residual is {solution.residual:.1e} after {solution.iterations} iterations"
-    fix = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use Direct() if n^2 fits"
+    fix = "Raise the ridge, the tolerance, the rank of the preconditioner or the limit; or use DirectSolver() if K fits"
     accepted = f"a condition number under about {limit**2:.0e}"
     return NotConvergedError(f"{reached}, more than {tolerance:.0e}", accepted=accepted, fix=fix, reached=solution)
 
@@ -135,5 +135,5 @@ def _check_curvature(curvature: Tensor) -> None:
     if bool((curvature <= 0).any()):
         what = f"the kernel has a direction p with p^T A p = {float(curvature.min()):.1e}"
         size = sqrt(torch.finfo(torch.float64).eps)
-        fix = f"Raise the ridge to at least {size:.0e} of the mean diagonal, or read linalg.diagnose(K)"
+        fix = f"Raise the ridge to at least {size:.0e} of the mean diagonal, or read linalg.diagnose_matrix(K)"
         raise InputError(what, accepted="a positive definite kernel", fix=fix)

@@ -24,7 +24,7 @@ Cost: n m kernel entries and 2 n m^2 operations; 32 m^2 bytes and four tiles, of
 >>> import torch
 >>> x = torch.linspace(-1, 1, 200, dtype=torch.float64)
 >>> kernel = lambda rows, columns: 1 + x[rows, None] * x[columns]        # rank 2: three centers suffice
->>> solution = Nystrom(3).solve(kernel, 2 * x + 1, ridge=1e-9)
+>>> solution = NystromSolver(3).solve(kernel, 2 * x + 1, ridge=1e-9)
 >>> float((solution.predict(kernel(torch.arange(200), solution.support)) - 2 * x - 1).abs().max()) < 1e-6
 True
 """
@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, names_call, out_of_range
+from gnomon.core.errors import BudgetError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.memory import format_bytes
@@ -61,13 +61,13 @@ TILES_IN_MEMORY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Nystrom(AbstractSolver):
+class NystromSolver(AbstractSolver):
     """Solver by the Nystrom method with m random or chosen points (centers); reads the kernel in tiles.
 
     ``jitter`` of the solution is the jitter that K_mm needed for its factorization. ``dtype`` is the dtype of the
     tiles, float64 or float32.
 
-    >>> solution = Nystrom(2).solve(torch.eye(2), torch.ones(2), ridge=1.0)  # all points are centers: (K + 1)^{-1} y
+    >>> solution = NystromSolver(2).solve(torch.eye(2), torch.ones(2), ridge=1.0)  # all are centers: (K + 1)^{-1} y
     >>> [round(c, 12) for c in solution.coefficients.tolist()]
     [0.5, 0.5]
     """
@@ -78,7 +78,7 @@ class Nystrom(AbstractSolver):
     memory: int | None = None
     dtype: torch.dtype = torch.float64
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         for name, value in (
             ("m", check_integer("m", self.m)),
@@ -87,16 +87,16 @@ class Nystrom(AbstractSolver):
             object.__setattr__(self, name, value)
         if self.dtype not in (torch.float64, torch.float32):
             accepted = "torch.float64 or torch.float32"
-            raise out_of_range("dtype", accepted, self.dtype)
+            raise out_of_range_error("dtype", accepted, self.dtype)
 
-    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.NystromSolver(m).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         system = kernel_system(kernel, y, ridge)
         stream, jitter = self.stream(system)
         gram, target = stream.sums(0, len(system.y), self.memory)
         return from_sums(stream, gram, target, jitter, "Nystrom")
 
-    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.NystromSolver(m).solve(kernel, y)")
     def stream(self, system: KernelSystem) -> "tuple[RowStream, float]":
         """Returns an object that computes sums over the kernel's rows, and the jitter of its Cholesky factorization."""
         n = len(system.y)
@@ -114,7 +114,7 @@ class RowStream:
     lower: Tensor
     dtype: torch.dtype
 
-    @names_call("linalg.solve.Nystrom(m).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.NystromSolver(m).solve(kernel, y)")
     def sums(self, first: int, last: int, memory: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Returns the sums F^T F and F^T y over some rows, for features F of the Nystrom method and targets y."""
         from scipy.linalg import blas  # slow to import
@@ -159,5 +159,5 @@ def _room(m: int, memory: int | None) -> int:
 
 def _checked_centers(centers: tuple[int, ...], n: int) -> Tensor:
     if len(set(centers)) != len(centers) or not all(0 <= i < n for i in centers) or not centers:
-        raise out_of_range("centers", f"different row numbers from 0 to {n - 1}", centers[:5])
+        raise out_of_range_error("centers", f"different row numbers from 0 to {n - 1}", centers[:5])
     return torch.tensor(centers)

@@ -43,21 +43,21 @@ class AbstractPreconditioner(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class PivotedCholesky(AbstractPreconditioner):
+class PivotedCholeskyPreconditioner(AbstractPreconditioner):
     """Preconditioner by a partial Cholesky factorization that picks the largest remaining diagonal entry each time.
 
     That is one call of the kernel for each column; if the kernel is a function, Landmarks, with one call, is faster.
 
     >>> from gnomon.linalg.solve.base import kernel_system
     >>> system = kernel_system(torch.diag(torch.tensor([1.0, 9.0])), torch.ones(2), 0.0)
-    >>> PivotedCholesky(1).factor(system, None).T              # the larger one first: sqrt(9)
+    >>> PivotedCholeskyPreconditioner(1).factor(system, None).T              # the larger one first: sqrt(9)
     tensor([[0., 3.]], dtype=torch.float64)
     """
 
     rank: int = 100
 
     def __post_init__(self) -> None:
-        _check("PivotedCholesky", self.rank)
+        _check("PivotedCholeskyPreconditioner", self.rank)
 
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(system.y)
@@ -76,11 +76,11 @@ class PivotedCholesky(AbstractPreconditioner):
 
 
 @dataclass(frozen=True, slots=True)
-class Landmarks(AbstractPreconditioner):
+class LandmarkPreconditioner(AbstractPreconditioner):
     """Preconditioner from random points, the Nystrom approximation of the kernel matrix.
 
     >>> from gnomon.linalg.solve import ConjugateGradient
-    >>> ConjugateGradient(preconditioner=Landmarks(2)).solve(torch.eye(2), torch.ones(2)).iterations
+    >>> ConjugateGradient(preconditioner=LandmarkPreconditioner(2)).solve(torch.eye(2), torch.ones(2)).iterations
     1
     """
 
@@ -88,7 +88,7 @@ class Landmarks(AbstractPreconditioner):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check("Landmarks", self.rank)
+        _check("LandmarkPreconditioner", self.rank)
 
     def factor(self, system: KernelSystem, memory: int | None) -> Float[Tensor, "n r"]:  # noqa: D102
         n = len(system.y)

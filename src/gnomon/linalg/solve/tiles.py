@@ -23,7 +23,7 @@ five tiles of 8 side^2 bytes while the kernel is computed; then two strips of a 
 >>> x = torch.linspace(0, 1, 50, dtype=torch.float64)
 >>> kernel = lambda rows, columns: (-(x[rows, None] - x[columns]).square()).exp()
 >>> with tempfile.TemporaryDirectory() as folder:
-...     solution = Tiles(folder + "/kernel", side=20).solve(kernel, x.sin(), ridge=0.1)
+...     solution = KernelTiles(folder + "/kernel", side=20).solve(kernel, x.sin(), ridge=0.1)
 >>> exact = torch.linalg.solve(kernel(torch.arange(50), torch.arange(50)) + 0.1 * torch.eye(50), x.sin())
 >>> torch.allclose(solution.coefficients, exact, atol=1e-6)
 True
@@ -41,7 +41,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from gnomon.core.errors import BudgetError, names_call, out_of_range
+from gnomon.core.errors import BudgetError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.machine.memory import format_bytes
@@ -58,7 +58,7 @@ from gnomon.linalg.solve.base import (
     tile_bytes,
 )
 from gnomon.linalg.solve.gradient import ConjugateGradient
-from gnomon.linalg.solve.precondition import Landmarks
+from gnomon.linalg.solve.precondition import LandmarkPreconditioner
 from gnomon.linalg.store import StoreLayout, fetch, open_store, refuse, unfinished_tiles, write_tile
 
 DEFAULT_TILE_POINTS = 2048
@@ -73,7 +73,7 @@ VERSION = "tiles of a kernel 1"
 
 
 @dataclass(frozen=True, slots=True)
-class Tiles(AbstractSolver):
+class KernelTiles(AbstractSolver):
     """Solver that stores the kernel matrix in a Zarr store at ``path`` and iterates on it; needs the extra ``zarr``.
 
     ``side`` is the side of a tile, by default 2048 or what the memory allows; ``dtype`` the dtype on disk:
@@ -82,20 +82,20 @@ class Tiles(AbstractSolver):
     """
 
     path: str | Path
-    method: ConjugateGradient = ConjugateGradient(preconditioner=Landmarks())
+    method: ConjugateGradient = ConjugateGradient(preconditioner=LandmarkPreconditioner())
     side: int | None = None
     dtype: torch.dtype = torch.float64
     memory: int | None = None
 
-    @names_call
+    @add_call_to_errors
     def __post_init__(self) -> None:
         if self.dtype not in (torch.float64, torch.float32):
             accepted = "torch.float64 or torch.float32"
-            raise out_of_range("dtype", accepted, self.dtype)
+            raise out_of_range_error("dtype", accepted, self.dtype)
         if self.side is not None:
             check_integer("side", self.side)
 
-    @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.KernelTiles(path).solve(kernel, y)")
     def solve(self, kernel: Kernel, y: Array, *, ridge: float = 0.0) -> Solution:  # noqa: D102
         system = kernel_system(kernel, y, ridge)
         array, side = self.write_kernel(system)
@@ -107,7 +107,7 @@ class Tiles(AbstractSolver):
 
         return method.descend(system, product, "Tiles on disk")
 
-    @names_call("linalg.solve.Tiles(path).solve(kernel, y)")
+    @add_call_to_errors("linalg.solve.KernelTiles(path).solve(kernel, y)")
     def write_kernel(self, system: KernelSystem) -> tuple[Any, int]:
         """Computes missing tiles of the kernel matrix on disk, and returns the array on disk and the side of its
         tiles.

@@ -5,7 +5,7 @@ from gnomon.robustness.attacks.attack_order import MostVulnerableFirst, SampleFi
 from gnomon.robustness.attacks.base import AbstractAttack
 from gnomon.robustness.attacks.deepfool import DeepFool
 from gnomon.robustness.attacks.gradient import FGSM, PGD
-from gnomon.robustness.attacks.minimum import MinimumNorm
+from gnomon.robustness.attacks.minimum import MinimumNormAttack
 from gnomon.robustness.attacks.run import AttackResult, attack, minimal_distance
 from gnomon.robustness.attacks.shrinking import ShrinkingSteps
 from gnomon.robustness.attacks.square import SquareAttack
@@ -20,7 +20,7 @@ __all__ = [
     "AttackResult",
     "MostVulnerableFirst",
     "DeepFool",
-    "MinimumNorm",
+    "MinimumNormAttack",
     "ShrinkingSteps",
     "SquareAttack",
     "TargetedAPGD",

@@ -21,11 +21,11 @@ from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel, margin
 from gnomon.robustness.attacks.deepfool import DeepFool
 from gnomon.robustness.attacks.threat import ThreatModel, broadcast_per_example
 
-__all__ = ["MinimumNorm", "bisect_to_boundary"]
+__all__ = ["MinimumNormAttack", "bisect_to_boundary"]
 
 
 @dataclass(frozen=True, slots=True)
-class MinimumNorm(Record, AbstractAttack):
+class MinimumNormAttack(Record, AbstractAttack):
     """Attack that searches for the nearest misclassified point, starting from DeepFool's result and from random points.
 
     >>> from gnomon.robustness.attacks import minimal_distance
@@ -33,7 +33,7 @@ class MinimumNorm(Record, AbstractAttack):
     >>> with torch.no_grad():
     ...     _ = net.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))
     >>> data = torch.tensor([[0.5, 0.5]]), torch.tensor([0])
-    >>> round(float(minimal_distance(net, data, norm="inf", bounds=(-9, 9), method=MinimumNorm()).above[0]), 3)
+    >>> round(float(minimal_distance(net, data, norm="inf", bounds=(-9, 9), method=MinimumNormAttack()).above[0]), 3)
     0.5
     """
 

@@ -17,18 +17,18 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_finite_inputs, check_module, check_seed
 from gnomon.core.inputs.classes import are_classes, targets_as_numbers
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.modules.saved_bytes import bytes_saved_for_backward, examples_that_fit
 from gnomon.core.results import Axis, Histogram, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.robustness.attacks.apgd import APGD
 from gnomon.robustness.attacks.base import AbstractAttack, AttackedModel
-from gnomon.robustness.attacks.minimum import MinimumNorm, bisect_to_boundary
+from gnomon.robustness.attacks.minimum import MinimumNormAttack, bisect_to_boundary
 from gnomon.robustness.attacks.threat import Norm, ThreatModel, broadcast_per_example
 from gnomon.robustness.radii import RobustRadii
 
@@ -49,10 +49,10 @@ class AttackResult(Result):
     ``clean`` says whether each example was classified correctly before the attack.
     """
 
-    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN)
-    fooled: Bool[Tensor, " n"] = field(metadata=HIDDEN)
-    sizes: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    examples: Float[Tensor, "n ..."] = field(metadata=HIDDEN_IN_JSON)
+    fooled: Bool[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    sizes: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    clean: Bool[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     threat: ThreatModel
     method: str
 
@@ -85,7 +85,7 @@ def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     [2]
     """
     check_module(module)
-    x, y = source(data, module=module).pair()
+    x, y = data_source(data, module=module).pair()
     if not isinstance(x, Tensor):
         fix = "Wrap the model in one that takes the tensor to attack and holds the other arguments"
         raise InputError(f"the inputs are a {type(x).__name__}", accepted="one tensor of inputs", fix=fix)
@@ -103,7 +103,7 @@ def examples_to_attack(module: nn.Module, data: Any) -> tuple[Tensor, Tensor]:
     return x, y.long().to(x.device)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def attack(
     module: nn.Module,
@@ -149,7 +149,7 @@ def attack(
     return AttackResult(z, fooled, threat.size(z - x), clean, threat, method.name)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def minimal_distance(
     module: nn.Module,
@@ -161,7 +161,7 @@ def minimal_distance(
     seed: int = 0,
     budget: float | None = None,
 ) -> RobustRadii:
-    """Returns for each example the smallest distance at which an attack, `MinimumNorm` by default, succeeded.
+    """Returns for each example the smallest distance at which an attack, `MinimumNormAttack` by default, succeeded.
 
     These are upper bounds of the true distances: zero for misclassified inputs, infinite if the attack failed.
 
@@ -179,7 +179,7 @@ def minimal_distance(
     threat = ThreatModel.of(max(width, 1e-12) / 4, norm, bounds)
     x, y = examples_to_attack(module, data)
     check_bounds(x, threat)
-    method = MinimumNorm() if method is None else method
+    method = MinimumNormAttack() if method is None else method
     generator = torch.Generator().manual_seed(check_seed(seed))
     with AttackedModel(module).attack_mode() as classifier:
         clean = classifier.right(x, y)

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnomon.core.errors import out_of_range
+from gnomon.core.errors import out_of_range_error
 from gnomon.core.inputs.checks import check_number
 from gnomon.core.results.record import Record
 
@@ -40,13 +40,13 @@ class ThreatModel(Record):
         """Checks the options eps, norm and bounds of an attack, and returns the threat model."""
         eps = check_number("eps", eps, above=0)
         if norm not in ("inf", "2"):
-            raise out_of_range("norm", '"inf" or "2"', norm)
+            raise out_of_range_error("norm", '"inf" or "2"', norm)
         try:
             low, high = (check_number("bounds", b) for b in bounds)
         except (TypeError, ValueError) as error:
-            raise out_of_range("bounds", "two numbers such as (0, 1)", bounds) from error
+            raise out_of_range_error("bounds", "two numbers such as (0, 1)", bounds) from error
         if not low < high:
-            raise out_of_range("bounds", "(low, high) with low below high", bounds)
+            raise out_of_range_error("bounds", "(low, high) with low below high", bounds)
         return cls(eps, norm, low, high)
 
     def at(self, eps: float) -> "ThreatModel":

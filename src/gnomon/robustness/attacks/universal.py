@@ -13,13 +13,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
 from gnomon.core.metrics import binomial_interval
 from gnomon.core.results import Interval, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.robustness.attacks.base import AttackedModel, dlr_loss
 from gnomon.robustness.attacks.run import check_bounds, examples_to_attack
 from gnomon.robustness.attacks.threat import Norm, ThreatModel
@@ -39,7 +39,7 @@ class UniversalPerturbation(Result):
     One perturbation changes 30.0% of 100 decisions; random noise of the same size changes 5.0%.
     """
 
-    perturbation: Float[Tensor, "..."] = field(metadata=HIDDEN)
+    perturbation: Float[Tensor, "..."] = field(metadata=HIDDEN_IN_JSON)
     changed: int
     changed_by_noise: int
     examples: int
@@ -67,7 +67,7 @@ class UniversalPerturbation(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def universal_perturbation(
     module: nn.Module,

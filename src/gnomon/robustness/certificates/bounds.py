@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import BudgetError, InputError, names_call
+from gnomon.core.errors import BudgetError, InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.machine.memory import SHARE_OF_FREE_MEMORY, format_bytes, free_bytes
@@ -62,7 +62,7 @@ class StepBounds(Record):
     high: Tensor
 
 
-@names_call
+@add_call_to_errors
 def output_bounds(
     module: nn.Module,
     data: Any,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.metrics import margin_over_others
 from gnomon.core.results.record import Record
 from gnomon.program.piecewise_linear import PiecewiseLinearGraph, read_piecewise_linear
@@ -64,7 +64,7 @@ class AbstractProof(ABC):
 class AbstractBounding(AbstractProof):
     """Base class of proofs that find the largest provable radius by bisection over eps, from bounds of the margins."""
 
-    @names_call("robust_radius(module, data)")
+    @add_call_to_errors("robust_radius(module, data)")
     def radii(  # noqa: D102
         self,
         module: nn.Module,
@@ -169,7 +169,7 @@ class LipschitzProof(Record, AbstractProof):
 
     name = "Lipschitz margin"
 
-    @names_call("robust_radius(module, data)")
+    @add_call_to_errors("robust_radius(module, data)")
     def radii(  # noqa: D102
         self,
         module: nn.Module,

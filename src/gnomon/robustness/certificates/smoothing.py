@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer, check_number, check_seed
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.core.results.plain import HIDDEN
+from gnomon.core.results.plain import HIDDEN_IN_JSON
 from gnomon.robustness.attacks.base import AttackedModel
 from gnomon.robustness.attacks.run import examples_to_attack
 
@@ -37,8 +37,8 @@ class SmoothedRadii(Result):
     (0.5, 0.25)
     """
 
-    radii: Float[Tensor, " n"] = field(metadata=HIDDEN)
-    right: Bool[Tensor, " n"] = field(metadata=HIDDEN)
+    radii: Float[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
+    right: Bool[Tensor, " n"] = field(metadata=HIDDEN_IN_JSON)
     sigma: float
     samples: int
     confidence: float
@@ -69,7 +69,7 @@ class SmoothedRadii(Result):
         return (Plot("Certified accuracy of the vote", (line,), Axis("eps (norm 2)"), Axis("share", limits=(0, 1))),)
 
 
-@names_call
+@add_call_to_errors
 def smoothed_radius(
     module: nn.Module, data: Any, *, sigma: float = 0.25, draws: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> SmoothedRadii:

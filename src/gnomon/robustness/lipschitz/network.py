@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.core.inputs.checks import check_module, check_seed
 from gnomon.core.inputs.source import as_input_source
 from gnomon.core.machine.progress import with_progress_bar
@@ -90,7 +90,7 @@ class LipschitzBounds(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def lipschitz_bounds(module: nn.Module, data: Any, *, search: int = 30, seed: int = 0) -> LipschitzBounds:
     """Computes lower and upper bounds of the Lipschitz constant of a network over all inputs.
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, NotFiniteError, names_call
+from gnomon.core.errors import InputError, NotFiniteError, add_call_to_errors
 from gnomon.linalg.lanczos import top_eigenpairs
 from gnomon.linalg.operator import AbstractOperator
 
@@ -48,7 +48,7 @@ class _Normal(AbstractOperator):
             return torch.autograd.grad(moved, leaf, moved.detach())[0].flatten()
 
 
-@names_call
+@add_call_to_errors
 def operator_norm(layer: nn.Module | Callable[[Tensor], Tensor], shape: Sequence[int]) -> float:
     """Returns the largest factor by which an affine layer stretches an input of this shape (without batch axis).
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import InputError, names_call, out_of_range
+from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import (
     as_numbers,
     check_finite_inputs,
@@ -74,7 +74,7 @@ class BallPatterns(Result):
         return (Plot("Units within the ball", (bars,), Axis("units"), caption=self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def patterns_in_ball(
     module: nn.Module, center: Any, radius: float, *, norm: str = "2", draws: int = 2000, seed: int = 0
 ) -> BallPatterns:
@@ -101,7 +101,7 @@ def patterns_in_ball(
     check_module(module)
     r, m = check_number("radius", radius, above=0), check_integer("draws", draws, least=2)
     if norm not in ("inf", "2"):
-        raise out_of_range("norm", '"inf" or "2"', norm)
+        raise out_of_range_error("norm", '"inf" or "2"', norm)
     generator = torch.Generator().manual_seed(check_seed(seed))
     x = as_numbers(center, "center").detach().double().cpu()[None]
     check_finite_inputs(x)

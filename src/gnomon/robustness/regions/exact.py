@@ -19,15 +19,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from gnomon.core.errors import BudgetError, InputError, names_call
+from gnomon.core.errors import BudgetError, InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_module, check_number
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import Progress, with_progress_bar
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Image, Line, Plot, Result, Scatter
-from gnomon.core.results.plain import HIDDEN
-from gnomon.core.results.plot import NEUTRAL_COLOR
+from gnomon.core.results.plain import HIDDEN_IN_JSON
+from gnomon.core.results.plot import NEUTRAL_SERIES_INDEX
 from gnomon.program.piecewise_linear import PiecewiseLinearGraph, PiecewiseLinearStep, read_piecewise_linear
 from gnomon.robustness.regions.cutting import (
     activation_pattern,
@@ -97,9 +97,9 @@ class PlaneRegions(Result):
     True
     """
 
-    cells: tuple[Tensor, ...] = field(metadata=HIDDEN)
-    areas: Float[Tensor, " c"] = field(metadata=HIDDEN)
-    picture: Int[Tensor, "p p"] = field(metadata=HIDDEN)
+    cells: tuple[Tensor, ...] = field(metadata=HIDDEN_IN_JSON)
+    areas: Float[Tensor, " c"] = field(metadata=HIDDEN_IN_JSON)
+    picture: Int[Tensor, "p p"] = field(metadata=HIDDEN_IN_JSON)
     units: int
     bound: int
 
@@ -125,13 +125,13 @@ class PlaneRegions(Result):
         if self.count <= MAX_DRAWN_BORDERS:
             gap = torch.full((1, 2), torch.nan, dtype=corners.dtype)
             around = torch.cat([part for cell in self.cells for part in (cell, cell[:1], gap)])
-            marks = (*marks, Line("borders", around[:, 0], around[:, 1], color=NEUTRAL_COLOR))
+            marks = (*marks, Line("borders", around[:, 0], around[:, 1], color=NEUTRAL_SERIES_INDEX))
         middle = Scatter("center", ((left + right) / 2,), ((low + high) / 2,), 0)
         axes = Axis("first direction u"), Axis("second direction v")
         return (Plot("Linear regions in a plane", (*marks, middle), *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
     """Returns the largest number of linear regions of a ReLU network: exact for one layer, else a lower bound.
 
@@ -152,7 +152,7 @@ def maximal_regions(inputs: int, width: int, layers: int = 1) -> int:
     return last * (m // n) ** (n * (depth - 1))  # (2)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def regions_on_line(module: nn.Module, start: Any, end: Any, *, budget: float | None = None) -> LineRegions:
     """Finds all linear regions of a network on the segment between two inputs, exact up to float64 rounding.
@@ -204,7 +204,7 @@ def _changes(graph: PiecewiseLinearGraph, a: Tensor, b: Tensor, t: Tensor, size:
     return torch.cat(found), rows.shape[1]
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def regions_in_plane(
     module: nn.Module,

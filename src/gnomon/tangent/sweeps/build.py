@@ -14,16 +14,16 @@ import numpy as np
 from torch import nn
 
 from gnomon.core.errors import InputError
-from gnomon.core.inputs.checks import check_integer, check_readable
+from gnomon.core.inputs.checks import check_integer, check_module_is_callable
 from gnomon.core.modules.preserve import random_state
 
-__all__ = ["Build", "checked_widths", "build_network", "log_log_slope"]
+__all__ = ["NetworkBuilder", "checked_widths", "build_network", "log_log_slope"]
 
-Build = Callable[[int, int], nn.Module]
+NetworkBuilder = Callable[[int, int], nn.Module]
 """A function of a width and a seed that returns a network."""
 
 
-def build_network(build: Build, width: int, seed: int) -> nn.Module:
+def build_network(build: NetworkBuilder, width: int, seed: int) -> nn.Module:
     """Builds a network of a given width in eval mode from a seed, and restores torch's random state.
 
     Cost: as for the function.
@@ -37,7 +37,7 @@ def build_network(build: Build, width: int, seed: int) -> nn.Module:
         except TypeError as error:
             fix = "Pass a function of (width, seed) that returns a module"
             raise InputError(f"build raised: {error}", accepted="a function that builds networks", fix=fix) from error
-    check_readable(module)
+    check_module_is_callable(module)
     return module.eval()
 
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.arguments import take
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.arguments import take_examples
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.inputs.source import all_inputs
 from gnomon.core.modules.outputs import run_to_rows
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
+from gnomon.tangent.sweeps.build import NetworkBuilder, build_network, checked_widths, log_log_slope
 
 __all__ = ["Gaussianity", "output_gaussianity"]
 
@@ -62,9 +62,9 @@ class Gaussianity(Result):
         return (Plot("Gaussian outputs", (line,), Axis("width", log=True), Axis("excess kurtosis"), self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def output_gaussianity(
-    build: Build, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
+    build: NetworkBuilder, data: Any, *, widths: Sequence[int] = (8, 32, 128), draws: int = 400
 ) -> Gaussianity:
     """Measures, for several widths, how far one output of randomly initialized networks is from Gaussian.
 
@@ -91,7 +91,7 @@ def output_gaussianity(
     from scipy.stats import kstest  # slow to import
 
     chosen, m = checked_widths(widths), check_integer("draws", draws, least=20)
-    one = take(all_inputs(data, build_network(build, chosen[0], 0)), slice(0, 1))
+    one = take_examples(all_inputs(data, build_network(build, chosen[0], 0)), slice(0, 1))
     excess, distance = [], []
     for width in chosen:
         nets = (build_network(build, width, seed) for seed in range(m))

@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from gnomon.core.errors import InputError, names_call
+from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.results import Axis, Line, Plot, Result
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
+from gnomon.tangent.sweeps.build import NetworkBuilder, build_network, checked_widths, log_log_slope
 from gnomon.training.evaluate import Loss, Objective
 
 __all__ = ["GradientExponents", "gradient_exponents"]
@@ -55,9 +55,9 @@ class GradientExponents(Result):
         return (Plot("Gradients and width", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def gradient_exponents(
-    build: Build,
+    build: NetworkBuilder,
     data: Any,
     *,
     widths: Sequence[int] = (32, 64, 128, 256),
@@ -102,7 +102,7 @@ def gradient_exponents(
     return GradientExponents(chosen, {name: tuple(v**0.5 for v in values) for name, values in squares.items()})
 
 
-def _squares(build: Build, width: int, seed: int, data: Any, loss: Loss | None) -> dict[str, float]:
+def _squares(build: NetworkBuilder, width: int, seed: int, data: Any, loss: Loss | None) -> dict[str, float]:
     """Returns the mean square of each parameter's gradient at a width, by parameter name."""
     net = build_network(build, width, seed)
     named = {name: p for name, p in net.named_parameters() if p.requires_grad}

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from math import exp, log, nan
 from typing import Any
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_number
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import relative_change
 from gnomon.core.results import Axis, Line, Plot, Reference, Result
 from gnomon.tangent.empirical import ntk
 from gnomon.tangent.linear import scale_output
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
+from gnomon.tangent.sweeps.build import NetworkBuilder, build_network, checked_widths, log_log_slope
 from gnomon.training import SGD, train
 
 __all__ = ["RegimeMap", "regime_map"]
@@ -69,9 +69,9 @@ class RegimeMap(Result):
         return (Plot("Regimes", (*lines, Reference("boundary", self.level)), *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 def regime_map(
-    build: Build,
+    build: NetworkBuilder,
     data: Any,
     *,
     widths: Sequence[int] = (32, 64, 128),
@@ -108,7 +108,7 @@ def regime_map(
     chosen = checked_widths(widths)
     scales = tuple(check_number("alphas", alpha, above=0) for alpha in alphas)
     rate, edge = check_number("lr", lr, above=0), check_number("level", level, above=0)
-    x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
+    x, y = data_source(data, module=build_network(build, chosen[0], 0)).pair()
     rows = []
     for width in chosen:
         net = build_network(build, width, 0)

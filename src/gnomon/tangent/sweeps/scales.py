@@ -15,11 +15,11 @@ from typing import Any
 
 from torch import nn
 
-from gnomon.core.errors import names_call
-from gnomon.core.inputs.checks import check_number, check_readable
-from gnomon.core.inputs.source import source
+from gnomon.core.errors import add_call_to_errors
+from gnomon.core.inputs.checks import check_module_is_callable, check_number
+from gnomon.core.inputs.source import data_source
 from gnomon.core.metrics import accuracy, explained_variance, relative_change
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result
 from gnomon.tangent.drift import hidden_layers, unit_changes
 from gnomon.tangent.empirical import ntk
@@ -71,7 +71,7 @@ class ScaleSweep(Result):
         )
 
 
-@names_call
+@add_call_to_errors
 def scale_sweep(
     module: nn.Module,
     data: Any,
@@ -102,12 +102,12 @@ def scale_sweep(
     >>> result.drift[1] < result.drift[0]
     True
     """
-    check_readable(module)
+    check_module_is_callable(module)
     chosen = tuple(check_number("alphas", alpha, above=0) for alpha in alphas)
     rate = check_number("lr", lr, above=0)
-    x, y = source(data, module=module).pair()
+    x, y = data_source(data, module=module).pair()
     goal = Objective.of(test, module, None)
-    few = source(data, module=module).probe(MAX_EXAMPLES).x
+    few = data_source(data, module=module).probe(MAX_EXAMPLES).x
     first = ntk(module, few)
     scores, drift, flips, classes = [], [], [], False
     for alpha in chosen:
@@ -115,7 +115,7 @@ def scale_sweep(
                     mode="eval")  # fmt: skip
         end: Any = run.raise_if_interrupted().model
         batch = goal.data.whole()
-        f, target = outputs(end, batch.x), goal.of_batch(batch)[1]
+        f, target = outputs_in_eval_mode(end, batch.x), goal.of_batch(batch)[1]
         score = accuracy(f, target)
         classes = score is not None
         scores.append(float(explained_variance(f, target.to(f)) if score is None else score))

@@ -17,15 +17,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnomon.core.errors import names_call
+from gnomon.core.errors import add_call_to_errors
 from gnomon.core.inputs.checks import check_integer
-from gnomon.core.inputs.source import all_inputs, source
+from gnomon.core.inputs.source import all_inputs, data_source
 from gnomon.core.machine.budget import limit_time
 from gnomon.core.machine.progress import with_progress_bar
-from gnomon.core.modules.outputs import outputs
+from gnomon.core.modules.outputs import outputs_in_eval_mode
 from gnomon.core.results import Axis, Line, Plot, Result, Scatter
 from gnomon.tangent.empirical import ntk
-from gnomon.tangent.sweeps.build import Build, build_network, checked_widths, log_log_slope
+from gnomon.tangent.sweeps.build import NetworkBuilder, build_network, checked_widths, log_log_slope
 from gnomon.training import train
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -66,10 +66,10 @@ class WidthSpread(Result):
         return (Plot(f"Spread of the {self.quantity}", marks, *axes, self.verdict),)
 
 
-@names_call
+@add_call_to_errors
 @limit_time
 def kernel_spread(
-    build: Build,
+    build: NetworkBuilder,
     x: Any,
     *,
     widths: Sequence[int] = (32, 64, 128, 256),
@@ -102,9 +102,9 @@ def kernel_spread(
     return WidthSpread(chosen, tuple(found), m, "kernels")
 
 
-@names_call
+@add_call_to_errors
 def output_spread(
-    build: Build,
+    build: NetworkBuilder,
     data: Any,
     *,
     widths: Sequence[int] = (32, 64, 128, 256),
@@ -133,12 +133,12 @@ def output_spread(
     3
     """
     chosen, m = checked_widths(widths), check_integer("draws", draws, least=2)
-    x, y = source(data, module=build_network(build, chosen[0], 0)).pair()
+    x, y = data_source(data, module=build_network(build, chosen[0], 0)).pair()
 
     def train_outputs(width: int, seed: int) -> Tensor:
         net: nn.Module = build_network(build, width, seed)
         run = train(net, (x, y), optimizer=optimizer, steps=steps, record=[steps], seed=seed, mode="eval")
-        return outputs(run.raise_if_interrupted().model, x)
+        return outputs_in_eval_mode(run.raise_if_interrupted().model, x)
 
     return WidthSpread(
         chosen, tuple(_spread([train_outputs(w, s) for s in range(m)]) for w in chosen), m, "trained outputs"

@@ -8,8 +8,8 @@ w are the weights, S the data, f(w; x) the output at x.
 import torch
 from torch import nn
 
-from gnomon.bayes import module_posterior, sample
-from gnomon.data import sphere
+from gnomon.bayes import module_posterior, sample_posterior
+from gnomon.data import sphere_points
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 NOISE_STD = 0.5
@@ -18,7 +18,7 @@ NOISE_STD = 0.5
 def problem(n, seed):
     """Returns points on a sphere, noisy targets, and three new points."""
     generator = torch.Generator().manual_seed(seed)
-    x, new = sphere(n, 3, seed=seed), sphere(3, 3, seed=seed + 1)
+    x, new = sphere_points(n, 3, seed=seed), sphere_points(3, 3, seed=seed + 1)
     return x, x[:, 0] + NOISE_STD * torch.randn(n, generator=generator, dtype=torch.float64), new
 
 
@@ -40,7 +40,7 @@ def observed(n, draws, seed):
     """Returns mean and mean square of the outputs, with weights from the posterior by Hamiltonian Monte Carlo."""
     x, y, new = problem(n, seed)
     posterior = module_posterior(nn.Linear(3, 1, bias=False).double(), (x, y), noise=NOISE_STD)
-    result = sample(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
+    result = sample_posterior(posterior, torch.zeros(3), chains=16, draws=draws, warmup=200, seed=seed)
     return moments(result.values, new)
 
 

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from gnomon import kernels
-from gnomon.data import sphere
+from gnomon.data import sphere_points
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def network(width):
@@ -21,14 +21,14 @@ def network(width):
 
 def inputs(seed):
     """Returns two points of a sphere at an angle of 60 degrees, so that the covariance is far from zero."""
-    a, b = sphere(2, 3, seed=seed)
+    a, b = sphere_points(2, 3, seed=seed)
     b = b - a * (a @ b) / (a @ a)
     return torch.stack([a, a / 2 + 3**0.5 / 2 * b * a.norm() / b.norm()])
 
 
 def predicted(seed):
     """Returns the kernel of the infinitely wide network at the two points, in closed form."""
-    return kernels.limit(network(8), init=Law(2**0.5, 0.0)).nngp(inputs(seed)).flatten()
+    return kernels.limit(network(8), init=InitializationLaw(2**0.5, 0.0)).nngp(inputs(seed)).flatten()
 
 
 def outputs(width, networks, seed):

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gnomon.dynamics.posterior import posterior
+from gnomon.dynamics.posterior import gp_posterior
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 NOISE_STD = 0.3
@@ -31,7 +31,7 @@ def scores(functions, n, gamma, seed):
         f = vectors @ (values.clamp(min=0).sqrt() * torch.randn(n + 1, generator=generator, dtype=torch.float64))
         y = f[:n] + NOISE_STD * torch.randn(n, generator=generator, dtype=torch.float64)
         k = (-gamma * r).exp()
-        law = posterior(k[:n, :n], y, nngp_test=k[n:, :n], nngp_test_test=k[n:, n:], noise=NOISE_STD**2)
+        law = gp_posterior(k[:n, :n], y, nngp_test=k[n:, :n], nngp_test_test=k[n:, n:], noise=NOISE_STD**2)
         score = float((f[n] - law.mean.flatten()[0]) / law.variance[0].sqrt())
         rows.append([float(abs(score) < 2), score**2])
     return rows

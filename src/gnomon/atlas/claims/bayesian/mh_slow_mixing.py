@@ -10,7 +10,7 @@ from functools import partial
 
 import torch
 
-from gnomon.bayes import Metropolis, sample
+from gnomon.bayes import Metropolis, sample_posterior
 from gnomon.lab import Claim, Premise, Source, equals
 
 PROPOSAL_SCALES = (0.2, 1.0, 2.4, 10.0)
@@ -25,7 +25,9 @@ def acceptance(log_density, draws, seed):
     """Returns the measured share of accepted proposals of 64 chains, for each proposal scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
-    runs = (sample(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed) for m in methods)
+    runs = (
+        sample_posterior(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed) for m in methods
+    )
     return [run.accepted for run in runs]
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gnomon.bayes import Langevin, StochasticGradient, module_posterior, sample
+from gnomon.bayes import Langevin, StochasticGradientSampler, module_posterior, sample_posterior
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
@@ -27,12 +27,14 @@ def variances(method, step, n, chains, draws, seed):
     posterior = module_posterior(net, (x, y))
     mean = 2 * n / (n + 1)
     start = torch.full((chains, 1), mean)
-    run = sample(posterior, start, method=method(step), chains=chains, draws=draws, warmup=30, seed=seed)
+    run = sample_posterior(posterior, start, method=method(step), chains=chains, draws=draws, warmup=30, seed=seed)
     return (run.values - mean).square().mean((1, 2))
 
 
 observed = partial(variances, method=lambda step: Langevin(step, None))  # Every step uses gradients of all data.
-control = partial(variances, method=partial(StochasticGradient, batch=1))  # Control: gradients of one random example.
+control = partial(
+    variances, method=partial(StochasticGradientSampler, batch=1)
+)  # Control: gradients of one random example.
 
 CLAIM = Claim(
     id="stochastic-gradient-langevin",

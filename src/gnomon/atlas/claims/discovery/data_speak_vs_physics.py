@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gnomon.discovery import Library, distill, extrapolation_gap
+from gnomon.discovery import TermLibrary, distill_equation, extrapolation_gap
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -41,7 +41,7 @@ def measure(width, steps, seed, far):
         (net(x) - y).square().mean().backward()
         optimizer.step()
         schedule.step()
-    law = distill(MeasuredQuantity(), Library(degree=3), x).equation
+    law = distill_equation(MeasuredQuantity(), TermLibrary(degree=3), x).equation
     powers = {"1": 0, "x1": 1, "x1^2": 2, "x1^3": 3}
     formula = lambda z: sum(c * z ** powers[t] for t, c in zip(law.terms, law.coefficients, strict=True))  # noqa: E731
     z = torch.linspace(far, far + 2, 100)[:, None]

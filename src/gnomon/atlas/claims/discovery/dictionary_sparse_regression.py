@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from gnomon.data import fields as runs
-from gnomon.discovery import Library, discover
+from gnomon.discovery import TermLibrary, discover
 from gnomon.lab import Claim, Premise, Source, equals
 
 DICTIONARY_TERMS = ["1", "u", "u^2", "u_x", "u_x^2", "u*u_x", "u_xx", "u_xx^2", "u*u_xx", "u_x*u_xx"]
@@ -27,7 +27,7 @@ def measure(points, diffusion, share, seed, terms):
     u, rows = run.fields["u"], []
     for noise in (0.0, share):
         given = u + noise * u.std() * np.random.default_rng(seed).standard_normal(u.shape)
-        law = discover(given, run.dx, run.dt, library=Library(only=terms)).equations[0]
+        law = discover(given, run.dx, run.dt, library=TermLibrary(only=terms)).equations[0]
         rows.append([float(law.coefficient(term)) / diffusion for term in DICTIONARY_TERMS])
     return rows
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.discovery import Library, discover
+from gnomon.discovery import TermLibrary, discover
 from gnomon.lab import Claim, Premise, Source, equals
 
 LIBRARY_TERMS = ["u", "u^2", "u_x", "u*u_x", "u_xx", "u*u_xx"]
@@ -28,7 +28,7 @@ def measure(points, diffusion, speed, order):
     waves = sum(np.cos(speed * k * t + k) * s for k, s in parts)
     found = []
     for u, time in ((heat, 1), (waves, order)):
-        law = discover(u, x[1], t, library=Library(only=LIBRARY_TERMS), time_order=time).equations[0]
+        law = discover(u, x[1], t, library=TermLibrary(only=LIBRARY_TERMS), time_order=time).equations[0]
         found += [float(law.coefficient("u_xx")), float(len(set(law.terms) - {"u_xx"}))]
     return found
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.discovery import Spectral, pde_residual
+from gnomon.discovery import SpectralDerivative, pde_residual
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -31,7 +31,7 @@ def measure(points, viscosity, pressure):
     flow, dx, t = vortex(points, viscosity)
     right = f"{pressure}{viscosity}*u_xx + {viscosity}*u_yy"
     equations = "u_x + v_y = 0", f"u_t + u*u_x + v*u_y = {right}"
-    return [pde_residual(flow, dx, t, text, space=Spectral()).relative for text in equations]
+    return [pde_residual(flow, dx, t, text, space=SpectralDerivative()).relative for text in equations]
 
 
 observed = partial(measure, pressure="-1*p_x + ")  # The whole equation.

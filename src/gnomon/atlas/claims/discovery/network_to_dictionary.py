@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from gnomon.discovery import Library, distill
+from gnomon.discovery import TermLibrary, distill_equation
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -40,7 +40,7 @@ def measure(n, advection, diffusion, seed, steps):
             return loss
 
         optimizer.step(closure)
-    found = distill(layer, Library(degree=2, order=3), u[:, None], dx=h)
+    found = distill_equation(layer, TermLibrary(degree=2, order=3), u[:, None], dx=h)
     law = found.equation
     others = float(len(set(law.terms) - {"u_x", "u_xx"}))
     return [-law.coefficient("u_x") / advection, law.coefficient("u_xx") / diffusion, others, found.fidelity >= 0.98]

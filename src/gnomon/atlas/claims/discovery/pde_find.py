@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.data import fields as runs
-from gnomon.discovery import Library, law_recovery
+from gnomon.discovery import TermLibrary, equation_recovery
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 TERMS_1D = "1 u u^2 u^3 u_x u*u_x u_xx u*u_xx u_xxx u*u_xxx u_xxxx"
@@ -31,8 +31,8 @@ def published_errors(errors):
 def measure(data, law, terms, left_out, points, times, share, seed):
     """Returns the number of wrong terms and the mean relative coefficient error, for clean and for noisy data."""
     fields, x, t, known = data(points, times)
-    library = Library(only=[term for term in terms.split() if term != left_out], known=known)
-    tried = [law_recovery(fields, x, t, law, library=library, noise=noise, seed=seed) for noise in (0.0, share)]
+    library = TermLibrary(only=[term for term in terms.split() if term != left_out], known=known)
+    tried = [equation_recovery(fields, x, t, law, library=library, noise=noise, seed=seed) for noise in (0.0, share)]
     return [number for one in tried for number in (float(len(one.wrong)), one.error)]
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from gnomon.data import fields as runs
-from gnomon.discovery import FiniteDifferences, Library, PointwiseForm, WeakForm, discover
+from gnomon.discovery import FiniteDifferenceDerivative, PointwiseForm, TermLibrary, WeakForm, discover
 from gnomon.lab import Claim, Premise, Source, in_order
 
 
@@ -27,14 +27,14 @@ def measure(share, draws, seed, form):
         law, u, rows = run.law["u"], run.fields["u"], []
         for k in range(draws):
             given = u + share * u.std() * np.random.default_rng([seed, k]).standard_normal(u.shape)
-            library = Library(only=list(law))
+            library = TermLibrary(only=list(law))
             got = discover(given, run.dx, run.dt, library=library, form=form).equations[0]
             rows.append(float(np.mean([abs(got.coefficient(t) - c) / abs(c) for t, c in law.items()])))
         found[name] = [float(np.log10(max(row, 1e-9))) for row in rows]
     return found
 
 
-observed = partial(measure, form=PointwiseForm(space=FiniteDifferences(2), time=FiniteDifferences(2)))
+observed = partial(measure, form=PointwiseForm(space=FiniteDifferenceDerivative(2), time=FiniteDifferenceDerivative(2)))
 control = partial(measure, form=WeakForm())  # Control: the weak form does not differentiate the noisy data.
 
 CLAIM = Claim(

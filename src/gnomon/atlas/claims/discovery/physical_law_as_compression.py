@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from gnomon.discovery import TermSelection, bic_path
+from gnomon.discovery import TermSelection, best_terms_by_count
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
@@ -30,7 +30,7 @@ def measure(n, draws, noise, seed, seen):
         draw = np.random.default_rng([seed, k])
         columns = draw.standard_normal((n, 8)) + 0.5 * draw.standard_normal((n, 1))
         y = 2 * columns[:, 1] - columns[:, 4] + 0.5 * columns[:, 6] + noise * draw.standard_normal(n)
-        best = min(bic_path(columns[:, seen], y, TermSelection(thresholds=1)), key=lambda c: c.criterion)
+        best = min(best_terms_by_count(columns[:, seen], y, TermSelection(thresholds=1)), key=lambda c: c.criterion)
         wrong.append({seen[j] for j in best.support} != {1, 4, 6})
     return np.array(wrong)
 

@@ -7,7 +7,7 @@ C is the constant of integration.
 
 import numpy as np
 
-from gnomon.discovery import FiniteDifferences
+from gnomon.discovery import FiniteDifferenceDerivative
 from gnomon.lab import Claim, Premise, Source, equals
 
 
@@ -21,13 +21,13 @@ def predicted(c):
 def observed(c):
     """Returns the derivative of the solution by finite differences of sixth order."""
     x = np.linspace(1, 3, 401)
-    return FiniteDifferences(6)(x**2 / (1 + c * x), x[1] - x[0], 1)
+    return FiniteDifferenceDerivative(6)(x**2 / (1 + c * x), x[1] - x[0], 1)
 
 
 def control(c):
     """Returns the derivative for y = x^2 / (1 + C x^2), with the constant in another place, no solution."""
     x = np.linspace(1, 3, 401)
-    return FiniteDifferences(6)(x**2 / (1 + c * x**2), x[1] - x[0], 1)
+    return FiniteDifferenceDerivative(6)(x**2 / (1 + c * x**2), x[1] - x[0], 1)
 
 
 CLAIM = Claim(

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gnomon.data import sphere
+from gnomon.data import sphere_points
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 
@@ -21,7 +21,7 @@ def predicted(d, beta):
 def squares(d, beta, n, seed, size):
     """Returns squared norms after one noising step, from a point of norm ``size`` sqrt(d) and from one twice as far."""
     generator = torch.Generator().manual_seed(seed)
-    x = size * sphere(1, d, seed=0)
+    x = size * sphere_points(1, d, seed=0)
     noise = torch.randn(n, d, generator=generator, dtype=torch.float64)
     steps = [(1 - beta) ** 0.5 * scale * x + beta**0.5 * noise for scale in (1.0, 2.0)]
     return torch.stack([step.square().sum(1) for step in steps], 1)

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gnomon.data import ring
+from gnomon.data import ring_of_gaussians
 from gnomon.generative import Diffusion
 from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.schedule import cosine_schedule
@@ -18,7 +18,7 @@ from gnomon.lab import Claim, Premise, Source, mean_equals
 
 def problem(steps):
     """Returns a mixture of eight Gaussians on a circle, and a noise schedule."""
-    return ring(8, radius=1.2, std=0.2), cosine_schedule(steps)
+    return ring_of_gaussians(8, radius=1.2, std=0.2), cosine_schedule(steps)
 
 
 def predicted(steps):

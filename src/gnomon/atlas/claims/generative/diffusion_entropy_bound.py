@@ -10,7 +10,7 @@ from math import log, pi
 
 import torch
 
-from gnomon.data import mixture
+from gnomon.data import gaussian_mixture
 from gnomon.generative.diffusion.schedule import linear_schedule
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
@@ -27,7 +27,7 @@ def predicted(steps):
 
 def backward(steps, std, grid):
     """Returns the entropy of each reverse step by Bayes' rule, for data of two Gaussians of width ``std``."""
-    p, kept, entropies = mixture([[-0.8], [0.8]], std=std), 1.0, []
+    p, kept, entropies = gaussian_mixture([[-0.8], [0.8]], std=std), 1.0, []
     for beta in problem(steps).tolist():
         now, after = (p.noised(a**0.5, (1 - a) ** 0.5) for a in (kept, kept * (1 - beta)))
         x = torch.linspace(-4, 4, grid, dtype=torch.float64) * (std + 1)

@@ -5,7 +5,7 @@ energy distance to the data:    falls with the number of steps     (1)
 
 from functools import partial
 
-from gnomon.data import ring
+from gnomon.data import ring_of_gaussians
 from gnomon.generative import Diffusion, energy_test
 from gnomon.generative.diffusion.exact import ExactDenoiser
 from gnomon.generative.diffusion.schedule import cosine_schedule
@@ -14,7 +14,7 @@ from gnomon.lab import Claim, Premise, Source, in_order
 
 def problem(radius=1.5):
     """Returns a mixture of eight Gaussians on a circle."""
-    return ring(8, radius=radius, std=0.15)
+    return ring_of_gaussians(8, radius=radius, std=0.15)
 
 
 def predicted():

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from gnomon.data import mixture
+from gnomon.data import gaussian_mixture
 from gnomon.lab import Claim, Premise, Source, distributed_as
 
 BETA = 8.0
@@ -18,7 +18,7 @@ BETA = 8.0
 
 def problem():
     """Returns a mixture of two Gaussians, one three times as frequent."""
-    return mixture([[-1.0], [1.0]], std=0.3, weights=[1, 3])
+    return gaussian_mixture([[-1.0], [1.0]], std=0.3, weights=[1, 3])
 
 
 def predicted():

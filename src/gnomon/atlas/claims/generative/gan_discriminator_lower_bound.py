@@ -8,8 +8,8 @@ families give better bounds.
 
 import torch
 
-from gnomon.data import js_divergence, mixture
-from gnomon.generative.gan import Minimax
+from gnomon.data import gaussian_mixture, js_divergence
+from gnomon.generative.gan import MinimaxLosses
 from gnomon.lab import Claim, Premise, Source, bounded_by
 
 VALUE_SHIFT = 2.0
@@ -19,7 +19,7 @@ VALUE_SHIFT = 2.0
 def problem():
     """Returns two mixtures of Gaussians, and a grid of points."""
     x = torch.linspace(-7, 7, 400, dtype=torch.float64)[:, None]
-    return mixture([[-1.0], [1.0]], std=0.5), mixture([[0.0], [2.0]], std=0.7), x
+    return gaussian_mixture([[-1.0], [1.0]], std=0.5), gaussian_mixture([[0.0], [2.0]], std=0.7), x
 
 
 def predicted(degrees):
@@ -39,7 +39,7 @@ def best_values(x, a, b, degrees):
         def closure(w=w, powers=powers, optimizer=optimizer):
             optimizer.zero_grad()
             sure = torch.full((len(x),), 60.0, dtype=torch.float64)
-            game = Minimax()
+            game = MinimaxLosses()
             loss = (a * game.discriminator(powers @ w, -sure) + b * game.discriminator(sure, powers @ w)).sum()
             loss.backward()
             return loss

@@ -10,14 +10,18 @@ from functools import partial
 
 import torch
 
-from gnomon.data import mixture, optimal_discriminator
-from gnomon.generative.gan import Minimax
+from gnomon.data import gaussian_mixture, optimal_discriminator
+from gnomon.generative.gan import MinimaxLosses
 from gnomon.lab import Claim, Premise, Source, equals
 
 
 def problem(n):
     """Returns two Gaussians, and positions at which the discriminator is evaluated."""
-    return mixture([[0.0]]), mixture([[1.0]], std=0.6), torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None]
+    return (
+        gaussian_mixture([[0.0]]),
+        gaussian_mixture([[1.0]], std=0.6),
+        torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None],
+    )
 
 
 def predicted(n):
@@ -45,7 +49,7 @@ def train_discriminator(n, seed, degree):
 
     def closure():
         optimizer.zero_grad()
-        loss = Minimax().discriminator(logits(x), logits(y)).mean()
+        loss = MinimaxLosses().discriminator(logits(x), logits(y)).mean()
         loss.backward()
         return loss
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import torch
 
-from gnomon.data import mixture, sphere
+from gnomon.data import gaussian_mixture, sphere_points
 from gnomon.lab import Claim, Premise, Source, equals
 
 COVARIANCE = torch.tensor([[1.0, 0.4], [0.4, 0.5]], dtype=torch.float64)
@@ -20,14 +20,14 @@ MEANS = torch.tensor([[-0.5, 0.2], [0.7, 0.4]], dtype=torch.float64)
 def predicted(n, seed):
     """Returns the log odds w.x + b at each point, with coefficients in closed form."""
     a, b = torch.linalg.solve(COVARIANCE, MEANS.T).T
-    x = sphere(n, 2, seed=seed)
+    x = sphere_points(n, 2, seed=seed)
     return x @ (b - a) + (MEANS[0] @ a - MEANS[1] @ b) / 2 + torch.log(torch.tensor(3.0).double())
 
 
 def odds(n, second, seed):
     """Returns the log odds by Bayes' rule from both class densities; one class is three times as frequent."""
-    p = mixture(MEANS, covariances=torch.stack([COVARIANCE, second * COVARIANCE]), weights=[1, 3])
-    return p.posterior(sphere(n, 2, seed=seed)).logit()[:, 1]
+    p = gaussian_mixture(MEANS, covariances=torch.stack([COVARIANCE, second * COVARIANCE]), weights=[1, 3])
+    return p.posterior(sphere_points(n, 2, seed=seed)).logit()[:, 1]
 
 
 observed = partial(odds, second=1.0)  # Both Gaussian classes have the same covariance.

@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from gnomon.data import ring
+from gnomon.data import ring_of_gaussians
 from gnomon.lab import Claim, Premise, Source, mean_equals
 
 SIGNAL_SHARE = 0.6
@@ -17,7 +17,7 @@ SIGNAL_SHARE = 0.6
 
 def problem():
     """Returns a mixture of eight Gaussians on a circle."""
-    return ring(8, radius=1.5, std=0.3)
+    return ring_of_gaussians(8, radius=1.5, std=0.3)
 
 
 def predicted():

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from gnomon.graphs import influence
+from gnomon.graphs import node_influence
 from gnomon.lab import Claim, Premise, Source, equals
 from gnomon.models import GCNLayer, gcn_matrix
 
@@ -57,7 +57,7 @@ def influence_on_root(linked, levels, seed):
         if linked:
             a[0, 1:] = a[1:, 0] = 1.0
         x, alone = torch.randn(len(a), 4).double(), torch.eye(len(a)).double()
-        tree, own = (influence(net, x, m).matrix[0].numpy() for m in (gcn_matrix(a.double()), alone))
+        tree, own = (node_influence(net, x, m).matrix[0].numpy() for m in (gcn_matrix(a.double()), alone))
         rows[k] = tree / own[0]
     return np.r_[rows[levels], [row[-1] for row in rows.values()]]
 

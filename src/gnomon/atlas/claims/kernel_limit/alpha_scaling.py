@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.tangent import kappa
+from gnomon.tangent import laziness_criterion
 
 
 def predicted(scales):
@@ -28,7 +28,10 @@ def numbers(width, scales, centered):
     with torch.no_grad():
         net[2].bias.add_(1.0)
     x, y = torch.randn(4, 3).double(), torch.randn(4, 1).double()
-    found = [kappa(net, (x, y), alpha=a, centered=centered, starts=1, iterations=2).value for a in (1.0, *scales)]
+    found = [
+        laziness_criterion(net, (x, y), alpha=a, centered=centered, starts=1, iterations=2).value
+        for a in (1.0, *scales)
+    ]
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 

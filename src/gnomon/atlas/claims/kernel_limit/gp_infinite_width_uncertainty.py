@@ -16,7 +16,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def predicted():
@@ -32,7 +32,7 @@ def hits(n, seed, share):
     order = torch.randperm(len(x))
     x, y = x[order] / x.std(0), (y[order] - y.mean()) / y.std()
     net = nn.Sequential(nn.Linear(10, 9), nn.ReLU(), nn.Linear(9, 1))
-    kernel = limit(net, init=Law(1.0, 0.1), parametrization="ntk").nngp(x)
+    kernel = limit(net, init=InitializationLaw(1.0, 0.1), parametrization="ntk").nngp(x)
     values, vectors = torch.linalg.eigh(kernel[:n, :n])
     along = (vectors.T @ y[:n]) ** 2
 

@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, at_most
-from gnomon.tangent import kappa
+from gnomon.tangent import laziness_criterion
 
 
 class ColumnTanhNet(nn.Module):
@@ -56,7 +56,7 @@ def correlations(widths, scales, repetitions, own):
         draws = list(zip(nets, x, y, strict=True))
         for alpha in scales if own else [1.0]:
             kappas_of_draws = [
-                kappa(net, (inputs, targets), alpha=alpha, centered=True, starts=1, iterations=2).value
+                laziness_criterion(net, (inputs, targets), alpha=alpha, centered=True, starts=1, iterations=2).value
                 for net, inputs, targets in draws
             ]
             numbers += [kappas_of_draws] if own else [kappas_of_draws] * len(scales)

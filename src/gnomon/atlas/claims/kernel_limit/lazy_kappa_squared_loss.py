@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.tangent import kappa
+from gnomon.tangent import laziness_criterion
 
 
 class Product(nn.Module):
@@ -46,7 +46,9 @@ def kappa_in_units(units, seed, labels):
     a, b, y = inputs(seed)
     one = torch.ones(1, 1).double()
     return [
-        kappa(Product(a.clone(), b.clone(), c), (one, y * one * (c if labels else 1)), starts=1, iterations=30).squared
+        laziness_criterion(
+            Product(a.clone(), b.clone(), c), (one, y * one * (c if labels else 1)), starts=1, iterations=30
+        ).squared
         for c in units
     ]
 

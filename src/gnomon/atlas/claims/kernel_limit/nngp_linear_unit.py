@@ -14,7 +14,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def inputs(n, d, seed):
@@ -24,7 +24,9 @@ def inputs(n, d, seed):
 
 def predicted(n, d, std, seed):
     """Returns the covariance of the linear unit's outputs, computed by gnomon.limit."""
-    return limit(nn.Linear(d, 1), init=Law(std), parametrization="ntk").nngp(torch.tensor(inputs(n, d, seed)))
+    return limit(nn.Linear(d, 1), init=InitializationLaw(std), parametrization="ntk").nngp(
+        torch.tensor(inputs(n, d, seed))
+    )
 
 
 def products(equal, n, d, std, draws, seed):

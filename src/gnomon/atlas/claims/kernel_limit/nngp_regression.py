@@ -16,7 +16,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def inputs(n, seed):
@@ -29,7 +29,7 @@ def predicted(n, seed):
     """Returns the posterior mean and mean square of the network output f at the test points."""
     x, y, test = inputs(n, seed)
     net = nn.Sequential(nn.Linear(6, 9), nn.ReLU(), nn.Linear(9, 1))
-    kernel = limit(net, init=Law(2**0.5), parametrization="ntk").nngp
+    kernel = limit(net, init=InitializationLaw(2**0.5), parametrization="ntk").nngp
     weights = torch.linalg.solve(kernel(x), kernel(x, test))
     mean = y @ weights
     return torch.cat((mean, mean**2 + (kernel(test) - kernel(test, x) @ weights).diagonal()))

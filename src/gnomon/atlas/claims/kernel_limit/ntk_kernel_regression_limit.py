@@ -14,7 +14,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def inputs(n, seed):
@@ -29,7 +29,7 @@ def predicted(n, seed):
     x, y, test = inputs(n, seed)
     kernel = limit(
         nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False)),
-        init=Law(1.0), parametrization="ntk",
+        init=InitializationLaw(1.0), parametrization="ntk",
     ).ntk  # fmt: skip
     return kernel(test, x) @ torch.linalg.solve(kernel(x), y)
 

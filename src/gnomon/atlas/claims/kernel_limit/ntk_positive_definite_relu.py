@@ -12,7 +12,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def inputs(n, seed):
@@ -25,7 +25,9 @@ def inputs(n, seed):
 def predicted(n, seed):
     """Returns the smallest eigenvalue of the limiting tangent kernel."""
     net = nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False))
-    return torch.linalg.eigvalsh(limit(net, init=Law(1.0), parametrization="ntk").ntk(inputs(n, seed)[0]))[0]
+    return torch.linalg.eigvalsh(
+        limit(net, init=InitializationLaw(1.0), parametrization="ntk").ntk(inputs(n, seed)[0])
+    )[0]
 
 
 def rate(x, y, nets, width, steps):

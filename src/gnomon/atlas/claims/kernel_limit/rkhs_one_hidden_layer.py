@@ -16,7 +16,7 @@ from torch import nn
 
 from gnomon.kernels import limit
 from gnomon.lab import Claim, Premise, Source, mean_equals
-from gnomon.program import Law
+from gnomon.program import InitializationLaw
 
 
 def inputs(seed):
@@ -30,7 +30,9 @@ def predicted(seed):
     """Returns the smallest norm of a fit and its values at two points, computed by the kernel."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
-    kernel = limit(net, init={"0": Law(2.0, 1.0), "2": Law(1.0, 0.0)}, parametrization="ntk").nngp
+    kernel = limit(
+        net, init={"0": InitializationLaw(2.0, 1.0), "2": InitializationLaw(1.0, 0.0)}, parametrization="ntk"
+    ).nngp
     weights = torch.linalg.solve(kernel(x), y)
     return torch.cat(((y @ weights)[None], kernel(test, x) @ weights))
 

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from gnomon.lab import Claim, Premise, Source, in_order
-from gnomon.sequences import memory
+from gnomon.sequences import memory_length
 
 
 def predicted():
@@ -41,8 +41,8 @@ def decay_rates(bias, times, units, repeats, seed):
         x = torch.randn(8, times, 3)
         elman, lstm = nn.RNN(3, units, batch_first=True), nn.LSTM(3, units, batch_first=True)
         lstm.bias_ih_l0.data[units : 2 * units] = bias
-        found["Elman"].append(1 / memory(Last(elman), x).length)
-        found["LSTM"].append(1 / memory(Last(lstm), x).length)
+        found["Elman"].append(1 / memory_length(Last(elman), x).length)
+        found["LSTM"].append(1 / memory_length(Last(lstm), x).length)
     return {name: np.array(values) for name, values in found.items()}
 
 

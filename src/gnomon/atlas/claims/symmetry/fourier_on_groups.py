@@ -11,7 +11,7 @@ from functools import partial
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.symmetry.finite import convolve, fourier, irreps, symmetric_group
+from gnomon.symmetry.finite import group_convolution, group_fourier_transform, irreps, symmetric_group
 
 
 def problem(seed):
@@ -29,8 +29,8 @@ def predicted():
 def difference(seed, swapped):
     """Returns the largest difference of the transform of f * h to the products, then the squared dimensions' sum."""
     group, rho, f, h = problem(seed)
-    made = fourier(convolve(f, h, group), rho)
-    pairs = zip(fourier(f, rho), fourier(h, rho), strict=True)
+    made = group_fourier_transform(group_convolution(f, h, group), rho)
+    pairs = zip(group_fourier_transform(f, rho), group_fourier_transform(h, rho), strict=True)
     products = [b @ a if swapped else a @ b for a, b in pairs]
     worst = max(float((a - b).abs().max()) for a, b in zip(made, products, strict=True))
     return [worst, float(sum(r.shape[1] ** 2 for r in rho))]

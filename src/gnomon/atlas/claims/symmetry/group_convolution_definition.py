@@ -10,7 +10,7 @@ from functools import partial
 import torch
 
 from gnomon.lab import Claim, Premise, Source, equals
-from gnomon.symmetry.finite import convolve, cyclic_group, dihedral_group, symmetric_group
+from gnomon.symmetry.finite import cyclic_group, dihedral_group, group_convolution, symmetric_group
 
 GROUPS = (cyclic_group(7), dihedral_group(4), symmetric_group(3))
 
@@ -25,9 +25,9 @@ def difference(seed, second):
     found = []
     for group in GROUPS:
         f, h = torch.randn(2, group.order, generator=torch.Generator().manual_seed(seed)).double()
-        made, worst = convolve(f, h, group), 0.0
+        made, worst = group_convolution(f, h, group), 0.0
         for left in group.regular:
-            moved = convolve(f, left @ h, group) if second else convolve(left @ f, h, group)
+            moved = group_convolution(f, left @ h, group) if second else group_convolution(left @ f, h, group)
             worst = max(worst, float((moved - left @ made).abs().max()))
         found.append(worst)
     return found

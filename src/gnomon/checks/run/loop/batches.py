@@ -9,7 +9,7 @@ A batch of n mixed examples holds a class c with frequency p_c with probability 
 
 >>> from gnomon.checks.run.loop.facts import LoaderFacts
 >>> sorted_by_label = LoaderFacts(50, 50, backwards=50, labels=((64, 1),) * 50, classes=10)
->>> [finding.kind for finding in judge_batches(LoopFacts(steps=50, backwards=50, loaders=(sorted_by_label,)))]
+>>> [finding.kind for finding in batch_findings_of_loop(LoopFacts(steps=50, backwards=50, loaders=(sorted_by_label,)))]
 ['sorted-data']
 """
 
@@ -21,7 +21,7 @@ from gnomon.checks.run.loop.facts import LoaderFacts, LoopFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_batches"]
+__all__ = ["batch_findings_of_loop"]
 
 MIN_BATCHES = 5
 """Batches for a judgment."""
@@ -39,10 +39,10 @@ MIN_SEEDS = 5
 """Calls of torch.manual_seed while training that count as a mistake."""
 
 
-def judge_batches(facts: LoopFacts) -> list[Finding]:
+def batch_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     """Reports batches that are repeated, sorted by label, or not used, from the record of a training loop.
 
-    >>> judge_batches(LoopFacts())
+    >>> batch_findings_of_loop(LoopFacts())
     []
     """
     found = []

@@ -10,11 +10,11 @@ from math import nan
 from gnomon.core.results.record import Record
 
 __all__ = [
-    "ClipFacts", "LoaderFacts", "LoopFacts", "ModelFacts", "FirstNotFinite", "OptimizerFacts", "ParameterFacts",
-    "SchedulerFacts", "Series",
+    "FirstNonFiniteLoss", "GradientClippingFacts", "LoaderFacts", "LoopFacts", "ModelFacts", "OptimizerFacts",
+    "ParameterFacts", "SchedulerFacts", "ValuesByStep",
 ]  # fmt: skip
 
-Series = tuple[tuple[int, float], ...]
+ValuesByStep = tuple[tuple[int, float], ...]
 """Pairs (step, value), at most a few thousand: if there were more, every second, fourth, ... is kept."""
 
 
@@ -47,7 +47,7 @@ class OptimizerFacts(Record):
     sampled: int = 0
     empty: int = 0
     changed: bool | None = None
-    rates: Series = ()
+    rates: ValuesByStep = ()
     parameters: tuple[ParameterFacts, ...] = ()
     rebuilt: int = 0
     idle: int = 0
@@ -73,7 +73,7 @@ class SchedulerFacts(Record):
     optimizer_steps: int = 0
     initial: float = nan
     at_first_step: float = nan
-    rates: Series = ()
+    rates: ValuesByStep = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class LoaderFacts(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ClipFacts(Record):
+class GradientClippingFacts(Record):
     """Record of gradient clipping in a training loop; ``misplaced`` counts calls without new gradients since the last
     call.
     """
@@ -141,7 +141,7 @@ class ClipFacts(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class FirstNotFinite(Record):
+class FirstNonFiniteLoss(Record):
     """Record of the first loss that was NaN or infinite: the training step, and what caused it."""
 
     step: int
@@ -181,19 +181,19 @@ class LoopFacts(Record):
     retained: int = 0
     restored_from_itself: int = 0
     discarded: int = 0
-    losses: Series = ()
-    norms: Series = ()
+    losses: ValuesByStep = ()
+    norms: ValuesByStep = ()
     largest: str = ""
     optimizers: tuple[OptimizerFacts, ...] = ()
     schedulers: tuple[SchedulerFacts, ...] = ()
     models: tuple[ModelFacts, ...] = ()
     loaders: tuple[LoaderFacts, ...] = ()
-    clips: ClipFacts = ClipFacts()
+    clips: GradientClippingFacts = GradientClippingFacts()
     compared_inputs: int = 0
     repeated_inputs: int = 0
     seeds: int = 0
     seed: int = 0
-    not_finite: FirstNotFinite | None = None
+    not_finite: FirstNonFiniteLoss | None = None
     finished: bool = True
 
     @property

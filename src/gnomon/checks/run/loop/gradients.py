@@ -2,7 +2,7 @@
 
 >>> from gnomon.checks.run.loop.facts import OptimizerFacts
 >>> forgotten = OptimizerFacts("SGD", steps=20, judged=19, stale=19, sampled=5)
->>> [finding.kind for finding in judge_gradients(LoopFacts(steps=20, backwards=20, optimizers=(forgotten,)))]
+>>> [finding.kind for finding in gradient_findings_of_loop(LoopFacts(steps=20, backwards=20, optimizers=(forgotten,)))]
 ['gradients-not-cleared']
 """
 
@@ -13,7 +13,7 @@ from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_gradients"]
+__all__ = ["gradient_findings_of_loop"]
 
 MIN_BACKWARDS = 3
 """Backward passes after which a missing step is not an accident."""
@@ -44,10 +44,10 @@ NAMES = {
 """Names of losses by the names of their operations in torch."""
 
 
-def judge_gradients(facts: LoopFacts) -> list[Finding]:
+def gradient_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     """Reports missing or misplaced calls of zero_grad, backward, step and gradient clipping in a training loop.
 
-    >>> judge_gradients(LoopFacts())
+    >>> gradient_findings_of_loop(LoopFacts())
     []
     """
     found = [*_loss(facts), *_clipping(facts)]

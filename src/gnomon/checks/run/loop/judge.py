@@ -3,23 +3,23 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from gnomon.checks.run.loop.batches import judge_batches
+from gnomon.checks.run.loop.batches import batch_findings_of_loop
 from gnomon.checks.run.loop.facts import LoopFacts
-from gnomon.checks.run.loop.gradients import judge_gradients
-from gnomon.checks.run.loop.modes import judge_modes
-from gnomon.checks.run.loop.parameters import judge_parameters
-from gnomon.checks.run.loop.schedules import judge_schedules
-from gnomon.checks.run.loop.values import judge_values
+from gnomon.checks.run.loop.gradients import gradient_findings_of_loop
+from gnomon.checks.run.loop.modes import train_eval_mode_findings
+from gnomon.checks.run.loop.parameters import parameter_findings_of_loop
+from gnomon.checks.run.loop.schedules import schedule_findings_of_loop
+from gnomon.checks.run.loop.values import loss_value_findings
 from gnomon.core.results import Finding
 
 __all__ = ["JUDGMENTS"]
 
 JUDGMENTS: Mapping[str, Callable[[LoopFacts], list[Finding]]] = MappingProxyType({
-    "gradients": judge_gradients,
-    "parameters": judge_parameters,
-    "modes": judge_modes,
-    "schedule": judge_schedules,
-    "batches": judge_batches,
-    "values": judge_values,
+    "gradients": gradient_findings_of_loop,
+    "parameters": parameter_findings_of_loop,
+    "modes": train_eval_mode_findings,
+    "schedule": schedule_findings_of_loop,
+    "batches": batch_findings_of_loop,
+    "values": loss_value_findings,
 })  # fmt: skip
 """Functions of the recorded facts by the key of their section."""

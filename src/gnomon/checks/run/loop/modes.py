@@ -2,7 +2,7 @@
 
 >>> from gnomon.checks.run.loop.facts import ModelFacts
 >>> model = ModelFacts("Net", "Dropout", trained=90, validated=20, in_training=20)
->>> [finding.kind for finding in judge_modes(LoopFacts(steps=90, models=(model,)))]
+>>> [finding.kind for finding in train_eval_mode_findings(LoopFacts(steps=90, models=(model,)))]
 ['eval-missing']
 """
 
@@ -10,7 +10,7 @@ from gnomon.checks.run.loop.facts import LoaderFacts, LoopFacts, ModelFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_modes"]
+__all__ = ["train_eval_mode_findings"]
 
 MIN_STEPS = 3
 """Steps in the wrong mode that count as a mistake."""
@@ -18,10 +18,10 @@ MIN_BATCHES_WITH_GRAPH = 3
 """Validation batches with a graph that are reported."""
 
 
-def judge_modes(facts: LoopFacts) -> list[Finding]:
+def train_eval_mode_findings(facts: LoopFacts) -> list[Finding]:
     """Reports missing or misplaced calls of model.train(), model.eval() and torch.no_grad() in a training loop.
 
-    >>> judge_modes(LoopFacts())
+    >>> train_eval_mode_findings(LoopFacts())
     []
     """
     found = [finding for model in facts.models for finding in _model(model, facts)]

@@ -3,17 +3,17 @@
 >>> from gnomon.checks.run.loop.facts import ModelFacts, OptimizerFacts
 >>> model = ModelFacts("Net", trained=9, missing=(("fc.weight", 100),))
 >>> facts = LoopFacts(steps=9, backwards=9, optimizers=(OptimizerFacts("SGD", 9),), models=(model,))
->>> [finding.kind for finding in judge_parameters(facts)]
+>>> [finding.kind for finding in parameter_findings_of_loop(facts)]
 ['not-in-optimizer']
 """
 
 from collections.abc import Sequence
 
 from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts, ParameterFacts
-from gnomon.core.results import Finding, Kind
+from gnomon.core.results import Finding, FindingKind
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_parameters"]
+__all__ = ["parameter_findings_of_loop"]
 
 MIN_SAMPLES = 3
 """Sampled steps for a judgment about gradients."""
@@ -31,10 +31,10 @@ MAX_NAMES = 3
 """Names in a message."""
 
 
-def judge_parameters(facts: LoopFacts) -> list[Finding]:
+def parameter_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     """Reports parameters that are in no optimizer, or never get a gradient during a training loop.
 
-    >>> judge_parameters(LoopFacts())
+    >>> parameter_findings_of_loop(LoopFacts())
     []
     """
     if not facts.steps:
@@ -106,7 +106,7 @@ def _without_gradient(one: OptimizerFacts) -> list[Finding]:
     return found
 
 
-def _about(row: Kind, parameters: Sequence[ParameterFacts], size: int, total: int) -> Finding:
+def _about(row: FindingKind, parameters: Sequence[ParameterFacts], size: int, total: int) -> Finding:
     names = _names([p.name for p in parameters])
     samples = min(p.samples for p in parameters)
     return Finding(row, values={"size": size, "total": total, "samples": samples, "names": names})

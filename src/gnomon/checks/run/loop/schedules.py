@@ -2,7 +2,7 @@
 
 >>> from gnomon.checks.run.loop.facts import SchedulerFacts
 >>> never = SchedulerFacts("StepLR", 0, optimizer_steps=500, initial=0.1)
->>> [finding.kind for finding in judge_schedules(LoopFacts(steps=500, schedulers=(never,)))]
+>>> [finding.kind for finding in schedule_findings_of_loop(LoopFacts(steps=500, schedulers=(never,)))]
 ['scheduler-never-stepped']
 """
 
@@ -10,7 +10,7 @@ from gnomon.checks.run.loop.facts import LoopFacts, SchedulerFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_schedules"]
+__all__ = ["schedule_findings_of_loop"]
 
 MIN_STEPS = 10
 """Optimizer steps for a judgment."""
@@ -28,10 +28,10 @@ WRAPS = ("CosineAnnealingLR",)
 """Schedules whose rate rises again after their length."""
 
 
-def judge_schedules(facts: LoopFacts) -> list[Finding]:
+def schedule_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     """Reports learning rate schedulers that are never stepped, or stepped too early, too often or too rarely.
 
-    >>> judge_schedules(LoopFacts())
+    >>> schedule_findings_of_loop(LoopFacts())
     []
     """
     found = [finding for one in facts.schedulers for finding in _scheduler(one, facts)]

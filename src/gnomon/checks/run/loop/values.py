@@ -1,18 +1,18 @@
 """Finds problems in a training run's losses and gradients: NaN, exploding, or not falling.
 
 >>> rising = tuple((step, 1.0 + step) for step in range(200))
->>> [finding.kind for finding in judge_values(LoopFacts(steps=200, backwards=200, losses=rising))]
+>>> [finding.kind for finding in loss_value_findings(LoopFacts(steps=200, backwards=200, losses=rising))]
 ['training-diverged']
 """
 
 from math import isfinite
 from statistics import mean, median, stdev
 
-from gnomon.checks.run.loop.facts import FirstNotFinite, LoopFacts
+from gnomon.checks.run.loop.facts import FirstNonFiniteLoss, LoopFacts
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
-__all__ = ["judge_values"]
+__all__ = ["loss_value_findings"]
 
 MIN_STEPS_TO_EXPLODE = 10
 """Sampled gradient norms for a judgment."""
@@ -38,17 +38,17 @@ PLACES = {
 }
 
 
-def judge_values(facts: LoopFacts) -> list[Finding]:
+def loss_value_findings(facts: LoopFacts) -> list[Finding]:
     """Reports losses and gradients that are NaN, explode, or do not fall.
 
-    >>> judge_values(LoopFacts())
+    >>> loss_value_findings(LoopFacts())
     []
     """
     found = [] if facts.not_finite is None else [_not_finite(facts.not_finite, facts.rate)]
     return [*found, *_exploding(facts), *_trend(facts)]
 
 
-def _not_finite(seen: FirstNotFinite, lr: float) -> Finding:
+def _not_finite(seen: FirstNonFiniteLoss, lr: float) -> Finding:
     values = {"value": f"{seen.value}", "step": seen.step, "layer": seen.layer, "lr": lr}
     return Finding(PLACES[seen.place], seen.where, values)
 
