@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import find_leaks, ode_gap, suspect_labels
+from gnomon.checks import find_leaks, residual_network_ode_gap, suspect_labels
 from gnomon.checks.data.suspects import FLOOR_CONFIDENCE
 from gnomon.checks.network.places import padding_findings
 
@@ -26,7 +26,7 @@ class Scaled(nn.Module):
 
 @pytest.mark.parametrize("start", [0.0, 1.0])
 def test_blocks_that_change_nothing_have_no_gap(start):
-    found = ode_gap(nn.Sequential(Scaled(0.0), Scaled(0.0)), torch.full((1, 2), start))
+    found = residual_network_ode_gap(nn.Sequential(Scaled(0.0), Scaled(0.0)), torch.full((1, 2), start))
     assert (found.gap, found.steps, found.changes) == (0.0, (0.0, 0.0), (0.0,))
 
 

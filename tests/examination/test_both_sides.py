@@ -10,17 +10,17 @@ from scipy import stats
 from torch import nn
 
 from gnomon.checks.network.layer import BackwardStatistics, ForwardStatistics, LayerSignal
-from gnomon.core.inputs.source import Batch, InMemorySource, source
+from gnomon.core.inputs.source import Batch, InMemorySource, data_source
 from gnomon.core.results import Finding, Value
 from gnomon.examination import trainers
 from gnomon.examination.fixes import search
 from gnomon.examination.fixes.candidates import RepairCandidate
-from gnomon.examination.fixes.fix import Change
+from gnomon.examination.fixes.fix import TrialChange
 from gnomon.examination.fixes.held_out_inputs import _changes
 from gnomon.examination.fixes.layers import smaller_dropout
 from gnomon.examination.fixes.score import HeldOutScores
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.positions import PositionDecisions
+from gnomon.examination.positions import PredictionsAtPositions
 from gnomon.examination.score_intervals import explained_variance_interval, perplexity_interval, share_interval
 from gnomon.examination.script import install
 from gnomon.examination.short_run import _errors
@@ -44,7 +44,7 @@ def planned(net, data, **changes):
     """A subject and a trial of its training."""
     subject = build_subject(net, data, None, seed=0)
     known = {"optimizer": SGD(0.1), "batches": BatchPlan(2), "steps": 8} | changes
-    return subject, TrialRun(net, subject.train, source(data), subject.loss, **known)
+    return subject, TrialRun(net, subject.train, data_source(data), subject.loss, **known)
 
 
 def test_errors_of_numbers_are_shares_of_the_variance_of_all_columns():
@@ -146,7 +146,7 @@ def test_changes_that_gain_less_follow_in_the_order_of_their_gains(monkeypatch):
     monkeypatch.setattr(search, "_score", lambda *_: base)
     done = SimpleNamespace(steps=torch.tensor([10]))
     tested = [
-        search._Tested(RepairCandidate(rank, fix, Change(None, fix, "")), None, done, base, gain)
+        search._Tested(RepairCandidate(rank, fix, TrialChange(None, fix, "")), None, done, base, gain)
         for rank, fix, gain in ((1, "small", 0.1), (2, "worse", -0.2), (3, "best", 0.5), (4, "good", 0.3),
                                 (0, "near", 0.5 - 0.9 * search.EQUAL_GAIN))
     ]  # fmt: skip
@@ -165,7 +165,7 @@ def test_a_first_round_keeps_the_relation_of_the_steps(monkeypatch):
         lambda subject, one, fewer, *_: given.append(fewer.steps) or SimpleNamespace(candidate=one, chosen_by=one.rank),
     )  # fmt: skip
     made = [
-        RepairCandidate(rank, "", Change(replace(trial, steps=steps), "", ""))
+        RepairCandidate(rank, "", TrialChange(replace(trial, steps=steps), "", ""))
         for rank, steps in ((0, 100), (1, 400), (2, 2))
     ]
     kept = search._first_round(subject, trial, made, 20, None, 0)
@@ -209,7 +209,7 @@ def test_examples_and_not_positions_are_what_intervals_count():
     counted = torch.tensor([[1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 1]]).bool()
     losses = torch.arange(12.0).reshape(4, 3)
     values = (Value("a", 1.0, id="accuracy-on-test"), Value("p", 1.0, id="perplexity-on-test"), Value("n", 1.0, id="n"))
-    found = PositionDecisions(labels, answers, losses, counted).with_intervals(values, "test")
+    found = PredictionsAtPositions(labels, answers, losses, counted).with_intervals(values, "test")
     right, counts = torch.tensor([2, 2, 0, 2]), torch.tensor([3, 2, 1, 3])
     sums = torch.tensor([0.0 + 1 + 2, 3 + 4, 6, 9 + 10 + 11])
     assert [value.interval for value in found] == [

@@ -7,16 +7,16 @@ import pytest
 import torch
 from torch import nn
 
-from gnomon.core.inputs.source import source
+from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Interval
 from gnomon.examination.fixes import candidates, held_out_inputs, prove, repairs
 from gnomon.examination.fixes.descent import higher_rate, lower_rate
 from gnomon.examination.fixes.design import add_biases
 from gnomon.examination.fixes.operations import _Scores, _Softer
-from gnomon.examination.fixes.prove import Budget
+from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.fixes.search import Repairs
 from gnomon.examination.fixes.trial import TrialRun
-from gnomon.examination.fixes.tried import Fixes, TriedFix
+from gnomon.examination.fixes.tried import TriedFix, TriedFixes
 from gnomon.examination.subject import build_subject
 from gnomon.findings import data as data_kinds
 from gnomon.findings import training as training_kinds
@@ -30,7 +30,7 @@ def planned(net, data, **changes):
     """A subject and a trial of its training."""
     subject = build_subject(net, data, None, seed=0)
     known = {"optimizer": SGD(0.1), "batches": BatchPlan(2), "steps": 8} | changes
-    return subject, TrialRun(net, subject.train, source(data), subject.loss, **known)
+    return subject, TrialRun(net, subject.train, data_source(data), subject.loss, **known)
 
 
 @pytest.mark.parametrize("code, function", [*held_out_inputs.IMAGE_CHANGES, *held_out_inputs.SEQUENCE_CHANGES])
@@ -104,10 +104,10 @@ def test_a_repair_beats_the_fixes_that_helped_by_six_points(proven, after, taken
         return Repairs((one("higher-rate", after), one("use-adam", 0.3, low=-0.1)), 1)
 
     monkeypatch.setattr(repairs, "search_repairs", search)
-    known = Fixes(() if proven is None else (one("usual-loss", proven),))
+    known = TriedFixes(() if proven is None else (one("usual-loss", proven),))
     symptom = Finding(training_kinds.OVERFIT)
     found, findings = repairs.add_repairs(
-        subject, known, (trial, None), symptom, Budget(10.0, 0.1, lambda: 0.0), seed=0, explained=False
+        subject, known, (trial, None), symptom, FixTrialBudget(10.0, 0.1, lambda: 0.0), seed=0, explained=False
     )
     assert given == [pytest.approx(8.0)] and bool(findings) is taken
     assert [t.fix for t in found.tried[len(known.tried) :]] == (["higher-rate", "use-adam"] if taken else [])
