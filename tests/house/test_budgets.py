@@ -11,6 +11,11 @@ def test_files_and_functions_are_short():
 
 
 @pytest.mark.rules
+def test_the_package_does_not_grow_without_bound():
+    assert budgets.lines_of_code(SOURCE) <= budgets.LINES_OF_CODE
+
+
+@pytest.mark.rules
 def test_test_files_have_names_that_say_something():
     expect_none(budgets.empty_names(ROOT / "tests"))
 

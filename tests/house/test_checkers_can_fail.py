@@ -180,6 +180,11 @@ def test_the_median_file_is_short(tmp_path):
     )
 
 
+def test_lines_of_code_leave_out_prose_and_claims(tmp_path):
+    text = '"""One.\n\nTwo."""\n\n# three\nx = 1  # four\ny = """a\nb"""\n"""Five."""\n'
+    assert budgets.lines_of_code(plant(tmp_path, {"a.py": text, "claims/b.py": "z = 1\n", "c.py": "w = 2\n"})) == 4
+
+
 def test_ignored_types_are_counted_and_allowances_end(tmp_path):
     sound = {"a.py": 's = "# type: ignore"\n'}
     assert budgets.types_ignored(plant(tmp_path, sound)) == []
