@@ -1,0 +1,83 @@
+"""Numbers that single steps state, in closed form, and their limits with a case on each side."""
+
+from math import nan
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from gnomon.core.machine.clock import FakeClock
+from gnomon.core.results.plot import Bars
+from gnomon.examination.step import StepContext, StepProducts
+from gnomon.examination.steps import architecture, attribution, curvature, kernel, limit, outcome
+from gnomon.examination.steps.invariance import InvarianceStep
+from gnomon.examination.subject import build_subject
+from gnomon.examination.timed import OutOfTime
+from gnomon.report.shown_example import draw_picture
+from gnomon.training import SGD, train
+from tests.examination.steps.setting import PROFILE
+
+
+def test_the_largest_parts_are_drawn_in_their_order():
+    sizes = [3, 50, 2, *range(4, 4 + architecture.SHOWN_PARTS)]
+    net = nn.Sequential(*(nn.Linear(size, 1, bias=False) for size in sizes))
+    (plot,) = architecture._sizes(net)
+    (bars,) = (mark for mark in plot.marks if isinstance(mark, Bars))
+    assert list(bars.values) == [size for size in sizes if size > 4]
+    assert "3 smaller parts are left out" in plot.caption
+
+
+def test_maps_are_summed_over_channels():
+    g = torch.Generator().manual_seed(0)
+    values, images = torch.randn(2, 3, 3, 3, generator=g), torch.rand(2, 3, 3, 3, generator=g)
+    shown = attribution._maps(SimpleNamespace(attribution=SimpleNamespace(values=values), inputs=images))
+    for example, value, image in zip(shown, values, images, strict=True):
+        total = value[0].double() + value[1].double() + value[2].double()
+        wanted = draw_picture(attribution.draw_map_over_image(image.double(), total))
+        assert example.label_picture == wanted
+
+
+def test_the_rate_that_a_curvature_allows_is_stated():
+    """2 (1 + 0.5) / 10 = 0.3, and the finding begins at 0.3 / 0.8."""
+    (finding,) = curvature._findings(10.0, SGD(0.38, momentum=0.5))
+    assert finding.values == {"limit": pytest.approx(0.3), "lr": 0.38}
+    assert not curvature._findings(10.0, SGD(0.37, momentum=0.5))
+
+
+def test_too_many_images_for_the_time_are_not_moved():
+    x, y = torch.rand(20, 1, 4, 4), torch.arange(20) % 2
+    subject = build_subject(nn.Sequential(nn.Flatten(), nn.Linear(16, 2)), (x, y), None, seed=0)
+    products = StepProducts({type(PROFILE): PROFILE})
+    with pytest.raises(OutOfTime):
+        InvarianceStep().run(subject, products, StepContext(0, 1e-4, False, FakeClock(0.0)))
+
+
+def test_speeds_below_rounding_are_not_drawn():
+    rounding = 4 * torch.finfo(torch.float32).eps
+    values = torch.tensor([1.0, 1.1 * rounding, 0.9 * rounding, -1e-12], dtype=torch.float64)
+    (line,) = kernel._speeds(SimpleNamespace(values=values)).marks
+    assert list(line.y) == pytest.approx([1.0, 1.1 * rounding, nan, nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(("factor", "possible"), [(0.9, True), (1.1, False)])
+def test_a_first_trial_has_the_square_of_its_examples(factor, possible, monkeypatch):
+    subject = build_subject(nn.Linear(2, 1), (torch.ones(40, 2), torch.arange(40.0)), None, seed=0)
+    entries = factor * limit.MOST_ENTRIES / limit.FIRST_TRIAL_EXAMPLES**2
+    monkeypatch.setattr(limit, "_seconds", lambda *_: 0.0)
+    known = SimpleNamespace(plan=lambda few: SimpleNamespace(pair_entries=lambda tangent: entries))
+    assert limit._triable(known, subject, StepContext(0, 1.0, True, FakeClock(0.0))) is possible
+
+
+def test_wrong_answers_do_not_count_as_answers_of_a_rare_class():
+    """A network that always answers the first class never answers the second, of which there are 40 of 400."""
+    net = nn.Linear(3, 2)
+    with torch.no_grad():
+        net.weight.zero_()
+        net.bias.copy_(torch.tensor([1.0, 0.0]))
+    x, y = torch.randn(400, 3, generator=torch.Generator().manual_seed(0)), (torch.arange(400) % 10 == 0).long()
+    subject = build_subject(net, (x, y), (x, y), seed=0)
+    run = train(net, (x, y), optimizer=SGD(1e-9), steps=1)
+    _, findings, values = outcome._classes(subject, run, SimpleNamespace(guess=0.9, simple=0.9), 400, 0)
+    assert any("1" in finding.message and "test examples" in finding.message for finding in findings)
+    assert {v.id: v.value for v in values}["accuracy-on-test"] == pytest.approx(0.9)
