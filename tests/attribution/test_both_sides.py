@@ -1,10 +1,24 @@
 """Instruments in closed form where a small case is known, and their limits with a case on each side."""
 
+import sys
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from gnomon.attribution import fourier_mask, invert_layer, receptive_field, token_attribution_overview
+from gnomon.attribution import (
+    bottleneck_curve,
+    cam,
+    fourier_mask,
+    integrated_gradients,
+    invert_layer,
+    maps,
+    occlusion,
+    receptive_field,
+    token_attribution_overview,
+)
 from gnomon.attribution.neurons import neuron_distance
 
 
@@ -63,3 +77,90 @@ def test_tokens_that_are_not_read_have_no_share():
     nn.init.zeros_(net[2].weight)
     found = token_attribution_overview(net, (torch.tensor([[0, 1], [2, 0]] * 20), torch.tensor([0, 1] * 20)))
     assert found.shares == {"0": 0.0, "1": 0.0, "2": 0.0}
+
+
+class Head(nn.Module):
+    """Scores of a pooled linear head, changed by a function."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(1, 2, 1, bias=False), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.head, self.change = nn.Linear(2, 2, bias=False), change
+        with torch.no_grad():
+            self.layers[0].weight.copy_(torch.tensor([1.0, -1.0]).reshape(2, 1, 1, 1))
+            self.head.weight.copy_(torch.eye(2))
+
+    def forward(self, x):
+        return self.change(self.head(self.layers(x)))
+
+
+@pytest.mark.parametrize(
+    ("change", "target", "accepted"),
+    [
+        (lambda f: f, [0, 0], True),
+        (lambda f: f, [1, 0], True),
+        (torch.relu, [0, 0], True),
+        (torch.relu, [0, 1], False),  # the second score is negative, and not a sum over positions any more
+        (lambda f: torch.cat([f, f], 1), [0, 1], True),
+        (lambda f: torch.cat([f, f], 1), [0, 3], False),  # the head has no such row
+    ],
+)
+def test_every_score_must_be_a_sum_over_positions(change, target, accepted):
+    x = torch.tensor([1.0, 3.0]).reshape(2, 1, 1, 1) * torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    if accepted:
+        assert torch.allclose(cam(Head(change), x, torch.tensor(target)).values.mean((1, 2)).abs(), x.mean((1, 2, 3)))
+    else:
+        with pytest.raises(ValueError, match="sum over positions"):
+            cam(Head(change), x, torch.tensor(target))
+
+
+def test_rounding_of_scores_is_relative_to_the_largest_one():
+    """The score of an image of zeros is zero; the one of a large image is rounded."""
+    x = 1e6 * torch.rand(2, 1, 9, 9, generator=torch.Generator().manual_seed(0))
+    x[0] = 0.0
+    assert cam(Head(lambda f: f), x, torch.tensor([0, 0])).values[0].abs().max() == 0.0
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.5])
+def test_the_overlap_of_two_maps_is_their_cosine_whatever_their_size(floor, monkeypatch):
+    one, two = (torch.tensor(rows).reshape(2, 2, 2) + floor for rows in
+                ([[0.0, 1, 2, 3], [0.0, 0, 5, 1]], [[4.0, 0, 1, 1], [2.0, 0, 3, 0]]))  # fmt: skip
+    given = iter([one, 1e5 * two])
+    monkeypatch.setattr(maps, "grad_cam", lambda *_: SimpleNamespace(values=next(given)))
+    found = maps.cam_overlap(nn.Identity(), nn.Identity(), torch.rand(2, 1, 2, 2), torch.tensor([0, 0]))
+    wanted = [float((a * b).sum() / (a.norm() * b.norm())) for a, b in zip(one, two, strict=True)]
+    assert found.tolist() == pytest.approx(wanted)
+
+
+def test_maps_do_not_depend_on_the_number_of_examples_at_once(monkeypatch):
+    net, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), torch.rand(5, 4)
+    whole = occlusion(net, x).values, integrated_gradients(net, x, path_points=6).values
+    gradient, covering = (sys.modules[f"gnomon.attribution.{name}"] for name in ("gradient", "occlusion"))
+    monkeypatch.setattr(covering, "EXAMPLES_PER_PASS", 2)
+    monkeypatch.setattr(gradient, "MAX_NUMBERS_PER_PASS", 1)
+    for most in (1, 2, 7):
+        monkeypatch.setattr(gradient, "MIN_EXAMPLES_PER_PASS", most)
+        assert gradient.rows_at_once(x) == most
+        assert torch.allclose(integrated_gradients(net, x, path_points=6).values, whole[1], atol=1e-6)
+    monkeypatch.setattr(gradient, "MAX_NUMBERS_PER_PASS", 40)
+    assert gradient.rows_at_once(x) == 10 and torch.allclose(occlusion(net, x).values, whole[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 30])
+def test_the_residual_of_a_bottleneck_is_the_largest_change_of_its_last_iteration(iterations):
+    joint, beta = np.array([[0.3, 0.1], [0.1, 0.2], [0.05, 0.25]]), 4.0
+    px, pyx = joint.sum(1), joint / joint.sum(1)[:, None]
+    code = 0.9 * np.eye(3) + 0.1 * np.random.default_rng(7).dirichlet(np.ones(3), 3)
+    for _ in range(iterations):
+        pt = px @ code
+        decoder = (code * px[:, None]).T @ pyx / pt[:, None]
+        far = (pyx[:, None] * np.log(pyx[:, None] / decoder[None])).sum(2)
+        new = pt * np.exp(-beta * far)
+        new /= new.sum(1, keepdims=True)
+        moved, code = np.abs(new - code).max(), new
+    found = bottleneck_curve(joint, [beta], iterations=iterations, seed=7)
+    assert found.residual == pytest.approx(moved)
+    table = code.T @ joint
+    assert found.about_target[0] == pytest.approx(
+        (table * np.log(table / (table.sum(1)[:, None] * table.sum(0)))).sum(), abs=1e-12
+    )
