@@ -1,11 +1,18 @@
 """Limits of checks with a case on each side, and numbers that are known in closed form."""
 
+from math import log
+
 import pytest
 import torch
 from torch import nn
 
-from gnomon.checks import find_leaks, residual_network_ode_gap, suspect_labels
+from gnomon.checks import find_leaks, residual_network_ode_gap, suspect_labels, unit_activity
+from gnomon.checks.data import compared_labels, target_shift, unusual
+from gnomon.checks.data.changed_images import CHANGES
+from gnomon.checks.data.input_relation import input_kernel
 from gnomon.checks.data.suspects import FLOOR_CONFIDENCE
+from gnomon.checks.data.train_only_features import train_only_feature_findings
+from gnomon.checks.network import gradient_hooks, head
 from gnomon.checks.network.places import padding_findings
 
 
@@ -70,3 +77,107 @@ def test_a_hundredth_of_copies_is_tested(copies, counted):
     found = find_leaks(x[:1000], x[1000:])
     chance = (200 / 1200) * (199 / 1199) if counted else 1.0
     assert found.exact == copies and found.p_exact == pytest.approx(chance)
+
+
+def test_changes_of_images_do_what_their_code_says():
+    x = torch.arange(2.0 * 3 * 4 * 4).reshape(2, 3, 4, 4)
+    for _, code, change in CHANGES:
+        assert torch.equal(change(x), eval(code)) and not torch.equal(change(x), x), code
+
+
+@pytest.mark.parametrize(("train", "test", "sign"), [(2, 8, 1), (8, 2, -1)])
+def test_a_model_that_is_better_on_train_has_a_negative_root(train, test, sign):
+    right = [torch.cat([torch.ones(k), torch.zeros(10 - k)]).double() for k in (train, test)]
+    half = 10 * (0.2 * log(0.2 / 0.5) + 0.8 * log(0.8 / 0.5))
+    assert compared_labels._root(*right) == pytest.approx(sign * (2 * 2 * half) ** 0.5)
+    difference, _, worst, apart, root, _ = compared_labels._by_class(torch.cat(right), torch.zeros(20).long(), 10)
+    assert (difference, worst, apart) == pytest.approx((sign * 0.6, 0, sign * 0.6)) and root * sign > 0
+
+
+def test_tokens_are_compared_at_equal_places_and_by_their_counts():
+    """Counts (2, 1, 0), (1, 1, 1) and (0, 0, 3) of three tokens; their cosines are 3 / sqrt(15), 0 and 1 / sqrt(3)."""
+    rows = torch.tensor([[5, 5, 7], [5, 7, 9], [9, 9, 9]])
+    same = torch.tensor([[3, 1, 0], [1, 3, 1], [0, 1, 3]]).double() / 3
+    cosines = torch.tensor([[1, 3 / 15**0.5, 0], [3 / 15**0.5, 1, 3**-0.5], [0, 3**-0.5, 1]]).double()
+    assert torch.allclose(input_kernel(rows), same + cosines)
+
+
+def test_rows_with_any_fraction_are_counted():
+    """Of 100 test rows of two numbers, 12 or 8 have a fraction in the first or in the second column."""
+    train = torch.arange(200.0).reshape(100, 2)
+    for k, found in (
+        (target_shift.MIN_FRACTIONAL_SHARE + 0.02, True),
+        (target_shift.MIN_FRACTIONAL_SHARE - 0.02, False),
+    ):
+        test = train.clone()
+        rows = round(100 * k)
+        test[: rows // 2, 0] += 0.5
+        test[rows // 2 : rows, 1] += 0.5
+        findings = target_shift._rounding_finding(train.double(), test.double())
+        assert bool(findings) is found
+        if found:
+            assert findings[0].values == {"examples": 100, "share": pytest.approx(rows / 100)}
+
+
+@pytest.mark.parametrize(("size", "found"), [(0.0099, True), (0.00997, True), (0.0101, False)])
+def test_a_feature_is_constant_in_test_below_a_hundredth_of_its_deviation(size, found):
+    """Two sets of 60 examples: a feature of 1 and -1 in train that tells the class, and of this size in test."""
+    y = torch.arange(60) % 2
+    x, test = drawn(60, 3), drawn(60, 3, seed=1)
+    x[:, 2], test[:, 2] = 2.0 * y - 1, size * (2.0 * y - 1)
+    assert bool(train_only_feature_findings(x, y, test)) is found
+
+
+def test_inputs_and_numeric_targets_have_the_same_weight_in_distances():
+    """Two columns of deviations 3 and 4 have the size 5, and so have the targets after they are multiplied by 5 / 2."""
+    x = torch.tensor([[3.0, 4.0], [-3.0, 4.0], [3.0, -4.0], [-3.0, -4.0], [3.0, 4.0], [-3.0, -4.0]])
+    y = torch.tensor([1.0, 3.0, 1.0, 3.0, 2 - 6**0.5, 2 + 6**0.5])
+    y = (y - y.mean()) / y.std(correction=0) * 2 + 7
+    spread = x.std(0, correction=0).norm()
+    rows = torch.cat([x, (y - 7)[:, None] * spread / 2], 1)
+    apart = torch.cdist(rows, rows[:4]).fill_diagonal_(torch.inf)
+    assert torch.allclose(unusual._distances(x, y, 4, 0), apart.min(1).values, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (4, 3, 5)])
+def test_a_unit_is_dead_if_its_slope_is_zero_everywhere(shape):
+    """The second of three units is negative for all examples and at all places."""
+    x = drawn(*shape).abs() + 0.1
+    x[:, 1] = -x[:, 1]
+    x[0] = -x[0].abs()
+    if len(shape) == 3:
+        x[1:, 2, 1:] = -1.0
+    found = unit_activity(nn.Sequential(nn.ReLU()), x)
+    assert found.dead == {"0": pytest.approx(1 / 3)} and found.examples == 4
+    assert found.saturated == {"0": pytest.approx(float((x < 0).double().mean()))}
+
+
+@pytest.mark.parametrize(("factor", "found"), [(0.5, True), (0.99, True), (1.01, False)])
+def test_a_hook_that_makes_gradients_small_is_named_with_their_ratio(factor, found):
+    net, x = nn.Linear(3, 2), drawn(5, 3)
+    for p in net.parameters():
+        p.register_hook(lambda g: factor * gradient_hooks.MAX_RATIO * g)
+    findings = gradient_hooks.gradient_hook_findings(net, lambda: net(x).square().mean())
+    assert [f.values["ratio"] for f in findings] == (
+        [pytest.approx(factor * gradient_hooks.MAX_RATIO)] if found else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "found"),
+    [(0.0, 0.495, True), (0.0, 0.505, False), (0.0, 1.99, False), (0.0, 2.01, True), (0.199, 0.9, False),
+     (0.201, 0.9, True), (0.29, 1.5, False), (0.31, 1.5, True), (-0.31, 1.5, True)],
+)  # fmt: skip
+def test_targets_fit_standardized_outputs_within_a_factor_of_two(mean, deviation, found):
+    """The deviation of the targets has the divisor n - 1, the one of normalized outputs n."""
+    n = head.MIN_NORMALIZED
+    y = (torch.arange(n) % 2).double()[:, None]
+    y = mean + deviation * (y - y.mean()) / y.std()
+    f = nn.BatchNorm1d(1, affine=False, eps=1e-12).double()(drawn(n, 1).double().requires_grad_())
+    findings = head.normalized_output_findings(f, y)
+    assert bool(findings) is found
+    if found:
+        stated = findings[0].values
+        assert (stated["target_mean"], stated["target_deviation"], stated["deviation"]) == pytest.approx(
+            (mean, deviation, 1.0)
+        )
