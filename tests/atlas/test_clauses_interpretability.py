@@ -35,7 +35,7 @@ def dense(split):
 def test_the_best_input_of_a_digit_class_is_classified_as_it(dense):
     """feature-visualisation: softmax at the input that maximizes the logit of class c gives p_c > 0.99."""
     for c in range(10):
-        best = visualize_unit(dense, "7", c, shape=(1, 8, 8), l2=0.01).image
+        best = visualize_unit(dense, "7", c, shape=(1, 8, 8), l2_weight=0.01).image
         with torch.no_grad():
             assert float(dense(best.reshape(1, 1, 8, 8)).softmax(1)[0, c]) > 0.99
 
