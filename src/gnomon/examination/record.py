@@ -61,7 +61,7 @@ class Examination(Result):
     """Result of an examination: sections with their findings, and versions, seed and data for reproduction.
 
     ``products`` are the objects behind the numbers by their type (``result.products[TrainingRun]`` has the trained
-    model), for those who want to go on from there. ``partial`` says that the examination was stopped before its end.
+    model); continue from there in your own code. ``partial`` says that the examination was stopped before its end.
     ``proofs`` are the sentences of proven fixes by the kind of finding, for an examination that was loaded from a file.
     """
 
