@@ -58,6 +58,8 @@ def test_the_stable_limit_is_that_of_the_heavy_ball(momentum, factor):
     result = answered(StabilityStep, line(), (X, 3 * X), optimizer=SGD(factor * edge, momentum=momentum))
     assert result.product.largest_lr == pytest.approx(2 / CURVATURE, rel=1e-5)
     assert result.product.value == pytest.approx(CURVATURE, rel=1e-5)
+    (meter,) = result.content.plots[0].marks
+    assert (meter.value, meter.edges[2]) == pytest.approx((factor * edge, edge), rel=1e-5)
     answer = f"2.0x {'above' if factor > 1 else 'below'} the stable limit {edge:.3g}."
     assert result.content.answer.endswith(answer)
 
