@@ -13,7 +13,6 @@ from torch import nn
 import gnomon
 from gnomon.atlas.claims.architecture import (
     barron_theorem_l2,
-    hopfield_capacity_0138,
     hopfield_sublinear_capacity,
     leshno_theorem,
     weight_sharing_efficiency,
@@ -202,15 +201,6 @@ def test_five_planes_cut_space_into_26_regions():
         found = linprog([0, 0, 0, -1.0], A_ub=rows, b_ub=s * offsets, bounds=[(None, None)] * 3 + [(None, 1.0)])
         feasible += bool(found.status == 0 and found.x[3] > 1e-9)
     assert feasible == 26
-
-
-@pytest.mark.full
-def test_the_load_of_the_transition_falls_as_networks_grow():
-    """hopfield-capacity-0138: the overlap at a load of 0.15 falls with d, that at 0.13 does not."""
-    rng = np.random.default_rng(0)
-    mean = lambda load, d, k: np.mean([hopfield_capacity_0138.overlap(load, d, rng) for _ in range(k)])  # noqa: E731
-    assert mean(0.15, 250, 16) > mean(0.15, 3000, 3) + 0.05
-    assert abs(mean(0.13, 250, 16) - mean(0.13, 3000, 3)) < 0.02
 
 
 def test_the_variation_of_a_wave_is_below_its_fourier_bound():

@@ -162,9 +162,9 @@ def test_transferred_style_has_the_covariance_within_five_percent():
 
 @pytest.mark.full
 def test_a_mixture_keeps_its_weights_under_the_reverse_equation():
-    """diffusion-reverse-sde: mean, variance and weights of the two Gaussians within 3 % of the data's; KS p > 0.01."""
+    """diffusion-reverse-sde: weights and variance within 3 %, mean within 3 % of the deviation; KS p > 0.01."""
     x = diffusion_reverse_sde.observed(steps=800, samples=8000, seed=0).numpy()
-    assert np.mean(x > 0) == pytest.approx(0.75, rel=0.03) and x.mean() == pytest.approx(0.5, rel=0.06)
+    assert np.mean(x > 0) == pytest.approx(0.75, rel=0.03) and x.mean() == pytest.approx(0.5, abs=0.03 * 0.92)
     assert x.var() == pytest.approx(0.09 + 0.75, rel=0.03)
     assert stats.kstest(x[:500], diffusion_reverse_sde.predicted()).pvalue > 0.01
 

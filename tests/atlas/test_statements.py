@@ -78,7 +78,7 @@ def test_margins_over_the_spectral_complexity(trained):
     assert np.allclose(found, np.array(by_hand) / (size * whole / 60), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 4, 6])
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4, 5, 6])
 def test_the_dimension_of_a_manifold(dimension):
     """data-manifold-hypothesis: d = (N - 1) / sum_i log(r_i2 / r_i1), the true dimension within 15 % in R^50."""
     rng = np.random.default_rng(dimension)

@@ -35,6 +35,8 @@ class ReceptiveField(Result):
 
     ``theory`` is (1), None if the path to the layer is not a chain of torch.nn layers; ``measured`` is the extent
     (2), at most the ``side`` of the image; ``weight`` is twice the standard deviation of the gradient's position.
+    ``strides`` has the pixels between neighboring outputs of each layer, j_l of (1), None where ``theory`` is; and
+    ``paddings`` the padding of each layer at the start of the axis, in outputs of the layer before.
 
     >>> ReceptiveField(("0", "1"), (3, 5), (3, 5), (1.2, 1.9), 16).verdict
     'An output of the last layer sees 5 of 16 pixels (5 by its layers); most of the influence comes from the central 4
@@ -46,6 +48,8 @@ class ReceptiveField(Result):
     measured: tuple[int, ...]
     weight: tuple[float, ...]
     side: int
+    strides: tuple[int | None, ...] = ()
+    paddings: tuple[int, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -87,6 +91,8 @@ def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
     >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.MaxPool2d(2), nn.Conv2d(4, 4, 3))
     >>> receptive_field(net, torch.randn(4, 1, 20, 20)).theory
     (3, 4, 8)
+    >>> receptive_field(net, torch.randn(4, 1, 20, 20)).strides
+    (1, 2, 2)
     """
     check_weights(module)
     inputs = as_input_source(data, module).first(MAX_EXAMPLES).x
@@ -95,7 +101,7 @@ def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
             f"the inputs are {tuple(inputs.shape)}" if isinstance(inputs, Tensor) else f"the inputs are {type(inputs)}"
         )
         raise InputError(found, accepted="real images (n, channels, *sides)", fix="Pass images or series")
-    seen: list[tuple[str, int | None, Tensor]] = []
+    seen: list[tuple[str, tuple[int, int] | None, int, Tensor]] = []
     with preserve(module, seed=0):
         image = inputs.detach().clone().requires_grad_()
         known: dict[int, tuple[int, int]] = {id(image): (1, 1)}
@@ -109,13 +115,15 @@ def receptive_field(module: nn.Module, data: Any) -> ReceptiveField:
         if not seen:
             found = "forward calls no convolution or pooling layer"
             raise InputError(found, accepted="layers with windows", fix="Pass a convolutional network")
-        extents = [_extent(out, image) for _, _, out in seen]
+        extents = [_extent(out, image) for *_, out in seen]
     return ReceptiveField(
         tuple(s[0] for s in seen),
-        tuple(s[1] for s in seen),
+        tuple(None if s[1] is None else s[1][0] for s in seen),
         tuple(e[0] for e in extents),
         tuple(e[1] for e in extents),
         inputs.shape[2],
+        tuple(None if s[1] is None else s[1][1] for s in seen),
+        tuple(s[2] for s in seen),
     )
 
 
@@ -124,7 +132,10 @@ def _leaf(m: nn.Module) -> bool:
 
 
 def _watch(
-    name: str, known: dict[int, tuple[int, int]], kept: list[Any], seen: list[tuple[str, int | None, Tensor]]
+    name: str,
+    known: dict[int, tuple[int, int]],
+    kept: list[Any],
+    seen: list[tuple[str, tuple[int, int] | None, int, Tensor]],
 ) -> Any:
     """Returns a forward hook that computes each layer's theoretical receptive field from its input's
     receptive field.
@@ -136,10 +147,13 @@ def _watch(
         kept.extend((args[0], out))
         field = known.get(id(args[0]))
         if isinstance(m, WINDOWS):
+            k, s, d = (_first(getattr(m, key, 1)) for key in ("kernel_size", "stride", "dilation"))
             if field is not None:
-                k, s, d = (_first(getattr(m, key, 1)) for key in ("kernel_size", "stride", "dilation"))
                 field = (field[0] + d * (k - 1) * field[1], field[1] * s)  # (1)
-            seen.append((name, None if field is None else field[0], out))
+            # torch pads "same" by d (k - 1) in all, of which the start has the smaller half
+            named = {"same": d * (k - 1) // 2, "valid": 0}
+            padding = m.padding
+            seen.append((name, field, named[padding] if isinstance(padding, str) else _first(padding), out))
         elif out.shape != args[0].shape:
             field = None
         if field is not None:

@@ -29,6 +29,35 @@ def test_the_receptive_field_is_that_of_the_layers():
     assert attribution.receptive_field(convolutions(), loader).measured == found.measured
 
 
+def test_strides_and_paddings_of_layers_by_shifted_images():
+    """cnn-pyramid: an image shifted by the stride moves the output by one place; paddings are those of the layers."""
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(1, 3, 3, padding=1),
+        nn.AvgPool2d(2),
+        nn.Conv2d(3, 3, 4, padding="same", dilation=2),
+        nn.Conv2d(3, 2, 3, stride=3, padding=(2, 0)),
+    )
+    x = torch.randn(2, 1, 48, 48)
+    found = attribution.receptive_field(net, x)
+    assert found.strides == (1, 2, 2, 6) and found.paddings == (1, 0, 3, 2)
+    for i, step in enumerate(found.strides):
+        part = net[: i + 1]
+        here, moved = part(x), part(x.roll(step, 2))
+        inner = slice(here.shape[2] // 3, 2 * here.shape[2] // 3)  # far from padding
+        torch.testing.assert_close(here[:, :, inner], moved[:, :, 1:][:, :, inner])
+
+    class Branched(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Conv2d(1, 2, 3), nn.Conv2d(2, 2, 3)
+
+        def forward(self, z):
+            return self.b(self.a(z).clone())
+
+    assert attribution.receptive_field(Branched(), x).strides == (1, None)
+
+
 class Skip(nn.Module):
     def __init__(self, inner):
         super().__init__()

@@ -21,8 +21,8 @@ def predicted():
     return ("Fourier features", "0.05", "0.95", "plain")
 
 
-def errors_of(scale, nets, width, n, steps):
-    """Returns the relative error of the high-frequency part sin(16 pi x) in u'' after training, for each start."""
+def component_errors(scale, nets, width, n, steps):
+    """Returns the relative errors of the parts sin(16 pi x) and sin(2 pi x) in u'' after training, for each start."""
     pi, x = torch.pi, torch.linspace(0, 1, n, dtype=torch.float64)[:, None]
     if scale:
         r = 2 * pi * scale * torch.randn(nets, 1, width // 2, dtype=torch.float64)
@@ -49,13 +49,14 @@ def errors_of(scale, nets, width, n, steps):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    rest, wave = (ddu - target).detach(), (16 * pi) ** 2 * waves[1]
-    return ((rest * wave).sum((1, 2)).abs() / (wave**2).sum()).tolist()
+    rest = (ddu - target).detach()
+    parts = (16 * pi) ** 2 * waves[1], (2 * pi) ** 2 * waves[0]
+    return [((rest * part).sum((1, 2)).abs() / (part**2).sum()).tolist() for part in parts]
 
 
 def errors(scales, nets, width, n, steps):
     """Returns the high frequency's error for a plain and a Fourier-feature network, and two fixed levels."""
-    plain, features = (errors_of(scale, nets, width, n, steps) for scale in scales)
+    plain, features = (component_errors(scale, nets, width, n, steps)[0] for scale in scales)
     return {"plain": plain, "0.05": [0.05] * nets, "0.95": [0.95] * nets, "Fourier features": features}
 
 
