@@ -20,6 +20,8 @@ from gnomon.attribution import (
     token_attribution_overview,
 )
 from gnomon.attribution.neurons import neuron_distance
+from gnomon.attribution.record import Attribution
+from gnomon.attribution.tiles import tile_attribution_maps
 
 
 def test_the_weight_of_a_window_is_twice_the_deviation_of_its_gradient():
@@ -164,3 +166,14 @@ def test_the_residual_of_a_bottleneck_is_the_largest_change_of_its_last_iteratio
     assert found.about_target[0] == pytest.approx(
         (table * np.log(table / (table.sum(1)[:, None] * table.sum(0)))).sum(), abs=1e-12
     )
+
+
+def test_a_map_of_zeros_has_no_largest_feature():
+    values = torch.tensor([[0.0, 0.0], [3.0, -1.0]])
+    assert Attribution(values, torch.tensor([0, 0]), "gradient").largest_share == pytest.approx(0.375)
+
+
+def test_images_under_maps_are_drawn_from_black_to_white():
+    images = torch.tensor([[[[2.0, 4.0], [6.0, 10.0]]], [[[5.0, 5.0], [5.0, 5.0]]]])
+    under = tile_attribution_maps(torch.ones(2, 2, 2), images, 2).under
+    assert [list(row[:2]) for row in under] == [[0.0, 0.25], [0.5, 1.0]] and [row[-1] for row in under] == [0.0, 0.0]

@@ -239,3 +239,9 @@ def test_sixteen_draws_are_kept_or_as_many_as_fit(numbers, draws, monkeypatch):
     monkeypatch.setattr("gnomon.bayes.samplers.hmc.MAX_KEPT_NUMBERS", numbers)
     state = _HmcState(HMC(), LogDensityWithGradient(quartic, True), START, torch.Generator().manual_seed(1))
     assert state._seen.maxlen == draws
+
+
+def test_the_first_step_is_halved_at_most_forty_times():
+    found = state()
+    found.variance = torch.full((2,), 2.0**100).double()  # moves of 2^50 times the step, which are too far up to 2^-50
+    assert found._first_step() == 2.0**-40

@@ -12,7 +12,8 @@ from gnomon.checks.data.changed_images import CHANGES
 from gnomon.checks.data.input_relation import input_kernel
 from gnomon.checks.data.suspects import FLOOR_CONFIDENCE
 from gnomon.checks.data.train_only_features import train_only_feature_findings
-from gnomon.checks.network import gradient_hooks, head
+from gnomon.checks.network import gradient_hooks, head, loss_scale
+from gnomon.checks.network.linear_network import computes_linear_function
 from gnomon.checks.network.places import padding_findings
 
 
@@ -181,3 +182,33 @@ def test_targets_fit_standardized_outputs_within_a_factor_of_two(mean, deviation
         assert (stated["target_mean"], stated["target_deviation"], stated["deviation"]) == pytest.approx(
             (mean, deviation, 1.0)
         )
+
+
+def test_a_network_whose_outputs_fall_short_for_far_inputs_is_not_linear():
+    """Combinations 3 a - b - c of numbers up to one reach three, where every output is lower than a line would be."""
+    x = torch.rand(40, 2, generator=torch.Generator().manual_seed(0))
+    assert computes_linear_function(Bent(0.0), x) and not computes_linear_function(Bent(9.0), x)
+    assert not computes_linear_function(Bent(-9.0), x)
+
+
+class Bent(nn.Module):
+    """The sum of the inputs, less ``fall`` where it exceeds two."""
+
+    def __init__(self, fall):
+        super().__init__()
+        self.fall = fall
+
+    def forward(self, x):
+        total = x.sum(1, keepdim=True)
+        return total - self.fall * (total > 2)
+
+
+@pytest.mark.parametrize(("jump", "found"), [(0.9, False), (2.0, True)])
+def test_a_loss_near_zero_changes_from_a_millionth_of_its_tolerance_on(jump, found):
+    """It is zero for outputs that rise first, whatever their scale, and a tiny number if the examples are exchanged."""
+    f, y = torch.arange(9.0)[:, None], torch.arange(9.0)[:, None]
+
+    def loss(t, y):
+        return jump * 1e-6 * loss_scale.SAME_LOSS * (t[0, 0] > t[1, 0]).double()
+
+    assert bool(loss_scale.loss_scale_findings(loss, f, y)) is found

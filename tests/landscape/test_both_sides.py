@@ -7,6 +7,7 @@ from torch import nn
 from gnomon.landscape import gradient_noise
 from gnomon.landscape.flat_directions import flat_directions
 from gnomon.landscape.jvp import jvp_matches_vjp
+from gnomon.landscape.smoothness import polyak_constant
 
 
 @pytest.mark.parametrize(("square", "rank"), [(5.0, 1), (20.0, 2), (200.0, 2)])
@@ -48,3 +49,12 @@ def test_a_single_wrong_entry_of_many_is_noticed(place):
     assert jvp_matches_vjp(w**2, [w], [v], moved)
     moved[place] = 22.0
     assert not jvp_matches_vjp(w**2, [w], [v], moved)
+
+
+def test_a_loss_without_curvature_is_descended_by_steps_of_a_trillion():
+    """L = mean (3 - y w): its gradient is -mean y = -2, and 4 / (2 (3 - 0)) is the constant of the first step."""
+    net = nn.Linear(1, 1, bias=False).double()
+    nn.init.zeros_(net.weight)
+    data = torch.ones(4, 1).double(), torch.full((4, 1), 2.0).double()
+    found = polyak_constant(net, data, steps=1, loss=lambda f, y: (3 - f * y).mean())
+    assert found.value == pytest.approx(2 / 3)

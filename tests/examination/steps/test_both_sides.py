@@ -1,6 +1,6 @@
 """Numbers that single steps state, in closed form, and their limits with a case on each side."""
 
-from math import nan
+from math import inf, nan
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +10,7 @@ from torch import nn
 from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results.plot import Bars
 from gnomon.examination.step import StepContext, StepProducts
-from gnomon.examination.steps import architecture, attribution, curvature, kernel, limit, outcome
+from gnomon.examination.steps import architecture, attribution, columns, curvature, kernel, limit, optimizer, outcome
 from gnomon.examination.steps.invariance import InvarianceStep
 from gnomon.examination.subject import build_subject
 from gnomon.examination.timed import OutOfTime
@@ -63,7 +63,7 @@ def test_speeds_below_rounding_are_not_drawn():
 @pytest.mark.parametrize(("factor", "possible"), [(0.9, True), (1.1, False)])
 def test_a_first_trial_has_the_square_of_its_examples(factor, possible, monkeypatch):
     subject = build_subject(nn.Linear(2, 1), (torch.ones(40, 2), torch.arange(40.0)), None, seed=0)
-    entries = factor * limit.MOST_ENTRIES / limit.FIRST_TRIAL_EXAMPLES**2
+    entries = factor * 100_000_000 / limit.FIRST_TRIAL_EXAMPLES**2
     monkeypatch.setattr(limit, "_seconds", lambda *_: 0.0)
     known = SimpleNamespace(plan=lambda few: SimpleNamespace(pair_entries=lambda tangent: entries))
     assert limit._triable(known, subject, StepContext(0, 1.0, True, FakeClock(0.0))) is possible
@@ -81,3 +81,51 @@ def test_wrong_answers_do_not_count_as_answers_of_a_rare_class():
     _, findings, values = outcome._classes(subject, run, SimpleNamespace(guess=0.9, simple=0.9), 400, 0)
     assert any("1" in finding.message and "test examples" in finding.message for finding in findings)
     assert {v.id: v.value for v in values}["accuracy-on-test"] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "whole", "factors", "batch"),
+    [(inf, True, False, 20), (inf, False, False, 20), (0.5, True, True, 16)],
+)
+def test_short_runs_take_batches_of_the_examples_and_few_rates_if_time_is_short(
+    seconds, whole, factors, batch, monkeypatch
+):
+    """Of 20 examples; if time is short, 16 at once, and the trained run decides on which side other rates are tried."""
+    asked = {}
+
+    def short_runs(*_, factors, batch, **__):
+        asked["factors"], asked["batch"] = factors, batch
+        return {1.0: 1.0}, 2.0
+
+    monkeypatch.setattr(optimizer, "short_runs", short_runs)
+    monkeypatch.setattr(optimizer, "update_ratios", lambda *_, batch, **__: asked.update(ratios=batch) or {})
+    x = torch.randn(20, 3, generator=torch.Generator().manual_seed(0))
+    net = nn.Linear(3, 1)
+    subject = build_subject(net, (x, x[:, :1]), None, optimizer=SGD(0.1), seed=0)
+    run = train(net, (x, x[:, :1]), optimizer=SGD(1e-9), steps=2)
+    products = {type(PROFILE): PROFILE} | ({type(run): run} if whole else {})
+    context = StepContext(0, seconds, True, FakeClock(0.0))
+    optimizer.OptimizerStep().run(subject, StepProducts(products), context)
+    assert bool(asked["factors"]) is factors and asked["batch"] == asked["ratios"] == batch
+
+
+def test_sequences_of_different_lengths_are_not_searched_for_an_order():
+    """A loader that gives batches of two lengths, whose targets are sorted."""
+    batches = [(torch.zeros(30, length), torch.full((30,), float(i))) for i, length in enumerate((4, 4, 5))]
+    net = nn.Sequential(nn.AdaptiveAvgPool1d(2), nn.Linear(2, 1))
+    findings = []
+    for data in (batches, batches[:2]):
+        source_of = SimpleNamespace(batches=lambda data=data: iter(data), __len__=lambda: 90)
+        subject = SimpleNamespace(
+            recipe=SimpleNamespace(loader=_Loader(data)), task=SimpleNamespace(classes=0), asks_for_targets=True,
+            examples=lambda batch: SimpleNamespace(x=batch[0], y=batch[1]), columns=(), train=source_of, module=net,
+        )  # fmt: skip
+        findings.append([f.kind for f in columns._order_findings(subject)])
+    assert findings == [[], ["row-order"]]
+
+
+class _Loader(list):
+    """Batches in their order."""
+
+    def batches(self):
+        return iter(self)

@@ -16,7 +16,9 @@ from gnomon.tangent import ntk
 from gnomon.training import SGD, train
 
 
-@pytest.mark.parametrize("share_of_limit, reductions", [(0.9, 0), (1.1, 1), (0.9 * RATE_REDUCTION, 1), (5.0, 2), (20.0, 3), (90.0, 3)])
+@pytest.mark.parametrize(
+    "share_of_limit, reductions", [(0.9, 0), (1.1, 1), (0.9 * RATE_REDUCTION, 1), (5.0, 2), (20.0, 3), (90.0, 3)]
+)
 def test_the_rate_falls_until_a_trial_run_is_stable(share_of_limit, reductions):
     """The loss of a linear network is a parabola: gradient descent is stable below 2 / largest eigenvalue."""
     torch.manual_seed(0)
