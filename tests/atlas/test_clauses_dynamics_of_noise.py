@@ -206,6 +206,7 @@ def test_the_filter_of_two_convolutions_has_the_direction_of_the_least_spectrum(
     assert b @ best / np.linalg.norm(b) / np.linalg.norm(best) >= 0.999
 
 
+@pytest.mark.full
 def test_a_plain_network_is_four_times_worse_at_the_high_frequency_of_a_poisson_problem():
     """spectral-bias-pinn: errors of sin(16 pi x) over errors of sin(2 pi x) in u'' after 550 steps: between 2 and 8."""
     torch.manual_seed(0)

@@ -50,6 +50,7 @@ def test_the_error_of_least_squares_peaks_at_as_many_features_as_examples():
     assert medians[4] > 5 * max(medians[1], medians[-2]) and medians[-1] < medians[-2]
 
 
+@pytest.mark.full
 def test_turned_digits_cost_at_least_twenty_five_points_of_accuracy():
     """ood-failure: accuracy(new) - accuracy(turned by 45 degrees) >= 0.25 in every network."""
     found = ood_failure.accuracies_and_confidence((0,), 3, 60, 0)
@@ -104,6 +105,7 @@ def test_the_frobenius_bound_of_a_digits_network_is_below_the_compression_bound(
     order = ("frobenius", "compression", "spectral-1", "spectral-F", "rows")
     values = [float(found[name].value) for name in order]
     assert values == sorted(values) and values[1] > 1.1 * values[0] and values[2] > 1.2 * values[1]
+    assert values[3] < 10 * values[1]  # spectral-F is less than ten times the compression bound
 
 
 def test_the_looser_form_of_the_certificate_is_above_the_learned_one():
@@ -156,15 +158,14 @@ def test_the_noise_of_test_labels_is_a_part_of_the_squared_bias():
 
 @pytest.mark.full
 def test_cushions_of_a_trained_network_are_larger_than_those_of_a_random_one():
-    """margin-bound-compression: layer cushions on digits are 1.3 to 4 times those of random weights, not always 3 times."""
+    """margin-bound-compression: layer cushions on digits are above those of random weights, but less than 3 times."""
     split, found = digits(600, 0, seed=0), []
     torch.manual_seed(0)
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     for model in (net, gnomon.train(net, (split.x, split.y), steps=150, batch=100, optimizer=Adam(3e-3)).model):
         found.append(np.array(layer_noise_tolerance(model, split.x).layer))
     ratios = found[1] / found[0]
-    print(ratios)
-    assert np.all(ratios > 1) and ratios.max() < 4 and ratios.min() < 3
+    assert np.all(ratios > 1) and ratios.max() < 3
 
 
 @pytest.mark.full
@@ -182,8 +183,7 @@ def test_smoothed_networks_are_not_sure_enough_under_wrong_labels():
             optimizer.step()
         told = calibration(net(split.x_test).detach().softmax(1), split.y_test)
         errors.append((told.error, told.gap))
-    print(errors)
-    assert errors[1][0] > errors[0][0]
+    assert errors[1][0] > 2 * errors[0][0] and errors[1][1] < 0  # less sure than right
 
 
 def test_digits_of_eight_by_eight_pixels_have_about_eight_dimensions():

@@ -98,6 +98,7 @@ def test_a_linear_autoencoder_of_ten_coordinates_has_the_loss_of_pca_to_a_thousa
     assert loss == pytest.approx(float(linear_autoencoder_pca.predicted(1797, 10)[0]), rel=1e-3) and angle <= 1e-2
 
 
+@pytest.mark.full
 def test_latents_of_digits_have_the_moments_of_the_prior():
     """vae-model: |mean| and |covariance - I|_F of the latents of all digits are at most sqrt(m) / 2."""
     x = dequantize(digits(600, 0).x.flatten(1), 1 / 16)
