@@ -164,6 +164,21 @@ def test_weights_grow_with_the_logarithm_of_time_up_to_a_million():
     )
 
 
+def test_descent_on_the_logistic_loss_turns_to_the_largest_margin():
+    """max-margin-gd: cosine of w with the hard-margin direction at least 0.999 on the logistic loss, in steps of its log."""
+    z = logistic_no_finite_minimiser.problem(20, 3, 1)
+    system = np.vstack([z.T, np.ones(20)])
+    rest = system @ nnls(system, np.eye(4)[-1])[0] - np.eye(4)[-1]
+    best, w = rest[:3] / np.linalg.norm(rest[:3]), np.zeros(3)
+    rate, cosines = 0.5 / (z**2).sum(1).max(), []
+    for step in range(1, 20_001):
+        slopes = -np.logaddexp(0, z @ w)  # log of 1 / (1 + e^margin)
+        w = w + rate * np.exp(slopes - slopes.max()) @ z
+        if step in (20, 200, 2000, 20_000):
+            cosines.append(w @ best / np.linalg.norm(w))
+    assert np.all(np.diff(cosines) > 0) and cosines[-1] >= 0.999
+
+
 def test_the_smoothed_margin_stays_between_its_bounds_along_training():
     """smooth-margin-sandwich: g - ln n / |w| <= g~ <= g at every step of descent on the exponential loss."""
     z = max_margin_gd.problem(1, 10, 0)[0]

@@ -1,10 +1,12 @@
 """Clauses of the scope on risk, margins and shifts that no claim measures; the ledger names these tests."""
 
+from itertools import product
 from math import comb, log, sqrt
 
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from torch import nn
 
@@ -55,6 +57,18 @@ def test_turned_digits_cost_at_least_twenty_five_points_of_accuracy():
     """ood-failure: accuracy(new) - accuracy(turned by 45 degrees) >= 0.25 in every network."""
     found = ood_failure.accuracies_and_confidence((0,), 3, 60, 0)
     assert min(np.subtract(found["accuracy, new"], found["accuracy, turned"])) >= 0.25
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_half_spaces_shatter_one_point_more_than_dimensions(d):
+    """vc-dimension: with a bias, planes label d + 1 points in general position in all ways, and no d + 2 points."""
+    rng = np.random.default_rng(0)
+    for n, all_ways in ((d + 1, True), (d + 2, False)):
+        for _ in range(6):
+            rows = np.c_[rng.normal(size=(n, d)), np.ones(n)]
+            separated = [nnls(np.vstack([(np.array(y)[:, None] * rows).T, np.ones(n)]), np.eye(d + 2)[-1])[1] > 1e-9
+                         for y in product((-1.0, 1.0), repeat=n)]  # fmt: skip
+            assert all(separated) == all_ways
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
