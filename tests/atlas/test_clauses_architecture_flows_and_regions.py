@@ -103,6 +103,7 @@ def test_the_adjoint_of_a_flow_is_solved_backwards_together_with_the_state():
     np.testing.assert_allclose(by_w.flatten(), found[6:], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.full
 def test_one_more_dimension_solves_what_a_line_cannot():
     """neural-ode-claims: loss of x -> -x at least 0.4 on a line, below 0.02 with one further dimension."""
     line, plane = (neural_ode_claims.train_to_negate(d, 9, 100, 1, 0)[0] for d in (1, 2))
@@ -213,3 +214,26 @@ def test_a_hundred_residual_layers_reach_a_loss_of_a_tenth():
     """resnet-depth-benefit: residual loss at depth 100 <= 0.1 on digits."""
     losses = resnet_depth_benefit.final_losses(1, 100, 32, 120, 3, 0)
     assert (losses <= 0.1).all()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("d", [2, 4, 6])
+def test_a_radial_wave_takes_three_layers_to_a_quarter_of_the_error(d):
+    """depth-separation-eldan-shamir: test error of cos(4 |x|) with two hidden layers <= 1/4 of one, at equal parameters."""
+    torch.manual_seed(0)
+    x = torch.nn.functional.normalize(torch.randn(7000, d)) * 2 * torch.rand(7000, 1)
+    y, errors = torch.cos(4 * x.norm(dim=1)), []
+    deep = nn.Sequential(nn.Linear(d, 24), nn.ReLU(), nn.Linear(24, 24), nn.ReLU(), nn.Linear(24, 1))
+    count = sum(p.numel() for p in deep.parameters())
+    wide = nn.Sequential(nn.Linear(d, count // (d + 2)), nn.ReLU(), nn.Linear(count // (d + 2), 1))
+    for net in (wide, deep):
+        optimizer = torch.optim.Adam(net.parameters(), 5e-3)
+        rule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 2500)
+        for _ in range(2500):
+            pick = torch.randint(6000, (256,))
+            optimizer.zero_grad()
+            (net(x[pick])[:, 0] - y[pick]).square().mean().backward()
+            optimizer.step()
+            rule.step()
+        errors.append(float((net(x[6000:])[:, 0] - y[6000:]).detach().square().mean()))
+    assert errors[1] <= errors[0] / 4

@@ -29,6 +29,7 @@ def test_a_set_is_separated_with_a_margin_up_to_its_smallest_distance():
         assert bool(((2 * y - 1) * (x @ w + b) / w.norm() >= gamma).all()) == separated
 
 
+@pytest.mark.full
 def test_two_tanh_units_learn_xor_from_two_thirds_to_four_fifths_of_small_starts():
     """xor-not-separable: of 200 starts of 2-2-1 tanh networks, 65 to 85 % end with all four points right."""
     x = torch.tensor([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
@@ -46,6 +47,7 @@ def test_two_tanh_units_learn_xor_from_two_thirds_to_four_fifths_of_small_starts
     assert 0.65 <= float((outputs * y > 0).all(1).double().mean()) <= 0.85
 
 
+@pytest.mark.full
 def test_the_capacity_of_features_is_their_dimension(rank=6):
     """cover-capacity-2d: random labels stop being fitted at n = 2 d, so that half that number is the dimension, to 15 %."""
     g = torch.Generator().manual_seed(0)

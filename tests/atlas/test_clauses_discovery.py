@@ -43,6 +43,7 @@ def test_spectral_derivatives_find_the_equation_of_kuramoto_and_sivashinsky_in_c
     assert mean_error(fields.kuramoto_sivashinsky(), form) <= 0.05
 
 
+@pytest.mark.full
 def test_polynomials_keep_coefficients_of_noisy_data_that_differences_lose():
     """pde-find-method: with 1 % noise local polynomials have an error of at most 5 %, differences five times that."""
     run = fields.burgers(256, 101)

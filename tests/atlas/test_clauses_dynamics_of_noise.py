@@ -125,6 +125,7 @@ def test_sampled_gradients_leave_a_poor_minimum_that_their_mean_does_not_leave()
     assert np.all(full < 0) and np.mean(sampled > 0) > 0.75
 
 
+@pytest.mark.full
 def test_sgd_minimizes_a_loss_with_corners_and_hardly_depends_on_one_example():
     """sgd-advantages: |<w, x> - y| without a derivative at 0; one exchanged example moves the result in proportion 1 / n."""
     rng, moved = np.random.default_rng(0), []

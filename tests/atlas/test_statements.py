@@ -132,6 +132,7 @@ def test_the_dimension_falls_in_the_last_layers_of_a_trained_network():
     trained = gnomon.train(net, (x, split.y), steps=150, optimizer=gnomon.training.Adam(0.01)).model
     dimensions = {probe.name: probe.dimension for probe in layer_probe(trained, (x, split.y)).layers}
     assert dimensions["3"] < 0.85 * dimensions["input"]
+    assert dimensions["input"] > dimensions["1"] > dimensions["3"]  # from the first layer on, without a rise
 
 
 def test_the_best_degree_of_a_polynomial_is_neither_the_least_nor_the_largest():
