@@ -7,6 +7,10 @@ from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results import Interval, Value
 from gnomon.examination import STEPS, examine
 from gnomon.examination.certainty import certainty_text
+from gnomon.examination.run import run_steps
+from gnomon.examination.step import SKIPPED_WITHOUT_RESULT, SKIPPED_WITHOUT_TRAINING
+from gnomon.examination.subject import build_subject
+from gnomon.examination.timed import MAX_TIME_FACTOR
 from gnomon.report import PageContent, Section, page_html
 
 HELD_OUT = Value("held-out examples", 80, id="held-out-examples")
@@ -42,16 +46,40 @@ def test_unexamined_questions_have_a_reason_and_a_budget():
     told = certainty_text((section(STEPS_TAKEN), *late, section(state="skipped"), section(state="failed")), {}, 5.0)
     assert told.endswith(
         "4 of 5 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all), 1 does not "
-        "apply to this network or its data, 1 measurement failed."
+        "apply here, 1 measurement failed."
     )
     told = certainty_text((section(STEPS_TAKEN), section(state="skipped")), {}, 5.0)
-    assert told.endswith("1 of 2 questions not examined, because it does not apply to this network or its data.")
-    untrained = certainty_text((section(), section(state="skipped"), section(state="skipped")), {}, 5.0)
-    assert "2 of 3 questions not examined, because they need a trained network or do not apply to" in untrained
-    assert certainty_text(late, {}, 5.0).endswith(
-        "2 of 2 questions not examined: did not fit into the budget of 5 s (about 15 s would be enough for all)."
+    assert told.endswith("1 of 2 questions not examined: 1 does not apply here.")
+    why = (
+        SKIPPED_WITHOUT_TRAINING,
+        f"{SKIPPED_WITHOUT_TRAINING} Pass fit=True.",
+        f"{SKIPPED_WITHOUT_RESULT} 'A'.",
+        "Skipped.",
     )
-    assert "a larger one would be enough" in certainty_text((*late,), {}, None)
+    parts = [Section("a", "A", "?", PageContent(words), "skipped") for words in why]
+    assert certainty_text(parts, {}, 5.0).endswith(
+        "4 of 4 questions not examined: 2 need a trained network, 1 builds on a missing result, 1 does not apply here."
+    )
+    assert certainty_text(late, {}, 5.0).endswith(
+        "2 of 2 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all)."
+    )
+    assert "the budget (give a larger one)" in certainty_text(late, {}, None)
+    unknown = section(state="late", factor=MAX_TIME_FACTOR)
+    assert "the budget of 5 s (give a larger one)" in certainty_text((unknown,), {}, 5.0)
+
+
+def test_a_question_that_does_not_apply_is_not_said_to_lack_time():
+    """At the deadline: a table has columns but no graph, and without training no training section."""
+    steps = [step for step in STEPS if step.key in ("architecture", "graphs", "examples", "importance")]
+    subject = build_subject(nn.Linear(3, 2), (torch.randn(8, 3), torch.arange(8) % 2), None, seed=0)
+    sections, _, _ = run_steps(steps, subject, end=0.0, seed=0, fit=False, progress=None, clock=FakeClock(0.01))
+    states = {section.key: (section.state, section.answer.partition(".")[0]) for section in sections}
+    assert states == {
+        "architecture": ("late", "No time left for this step"),
+        "graphs": ("skipped", "Skipped: this question does not apply to the network or its data"),
+        "examples": ("skipped", SKIPPED_WITHOUT_TRAINING[:-1]),
+        "importance": ("late", "No time left for this step"),
+    }
 
 
 def test_the_page_of_a_regression_states_the_interval_of_its_score():

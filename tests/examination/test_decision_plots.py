@@ -9,6 +9,7 @@ from torch import nn
 
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.machine.clock import FakeClock
+from gnomon.core.results.drawing import draw
 from gnomon.examination import STEPS, decision_plots, examine
 from gnomon.examination.decision_plots import (
     area_under_roc,
@@ -100,9 +101,11 @@ def test_theory_is_exact_for_a_linear_model_and_measures_the_same_optimizer():
     found = result.products[TheoryMatch]
     assert found.gap < 1e-4 and float(found.measured.loss[-1]) < 0.7 * float(found.measured.loss[0])
     plot = result.section("match").content.plots[0]
-    assert [mark.name for mark in plot.marks] == ["predicted, training", "measured, training", "predicted, test",
-                                                  "measured, test"]  # fmt: skip
-    assert plot.marks[2].y == pytest.approx(plot.marks[3].y, rel=1e-3)
+    assert [mark.name for mark in plot.marks] == ["predicted", "measured"]
+    assert plot.marks[0].y == pytest.approx(plot.marks[1].y, rel=1e-3)
+    own, theirs = (list(places) for places in zip(*found.pairs, strict=True))
+    test = found.measured.test_loss[own].tolist(), found.predicted.test_loss[theirs].tolist()
+    assert test[0] == pytest.approx(test[1], rel=1e-3)
     assert found.measured.optimizer == found.predicted.optimizer
 
 
@@ -146,9 +149,21 @@ def test_the_caption_of_a_confusion_matrix_names_a_mistake_only_if_one_is_most_f
     tied = confusion_plot(torch.tensor([[2, 3, 0], [0, 4, 3], [0, 0, 5]]), names, "examples")[0].caption
     first = confusion_plot(torch.tensor([[2, 4, 0], [0, 4, 3], [0, 0, 5]]), names, "examples")[0].caption
     constant = confusion_plot(torch.tensor([[0, 5, 0], [0, 5, 0], [0, 5, 0]]), names, "examples")[0].caption
-    assert tied == "6 of 17 examples are off the diagonal, so they are wrong."
-    assert first.endswith("; most often a is taken for b (4 times).")
-    assert constant.endswith("so they are wrong: the network always answers b.")
+    colors = " The darker a cell, the larger its share of the row."
+    assert tied == f"6 of 17 examples are off the diagonal, so they are wrong.{colors}"
+    assert first.endswith(f"; most often a is taken for b (4 times).{colors}")
+    assert constant.endswith(f"so they are wrong: the network always answers b.{colors}")
+
+
+def test_the_color_of_a_confusion_matrix_is_the_share_of_the_row():
+    """A rare class that is always wrong is as dark as a frequent one that is always right."""
+    from matplotlib.figure import Figure
+
+    ax = draw(confusion_plot(torch.tensor([[90, 10], [2, 0]]), ("often", "rare"), "examples")[0], Figure().subplots())
+    (image,) = ax.images
+    assert image.get_array().tolist() == [[0.9, 0.1], [1.0, 0.0]] and image.get_clim() == (0.0, 1.0)
+    assert [text.get_text() for text in ax.texts] == ["90", "10", "2", ""]
+    assert [text.get_color() for text in ax.texts[:3]] == ["#ffffff", "#1b1e24", "#ffffff"]
 
 
 def test_two_different_targets_are_enough_for_a_plot_of_predictions():

@@ -47,7 +47,7 @@ def test_the_report_is_one_small_file(result, tmp_path):
     assert len(text) < 1_200_000 and "<b>net</b>" not in text
     figures = sum(shows_something(plot) for s in result.sections for plot in s.content.plots)
     tiles = [tile.key for tile in result.page().tiles]
-    assert tiles == ["match", "margins", "training", "examples"]
+    assert tiles == ["training", "margins", "match", "examples"]
     assert figures >= 6 and text.count("<svg") == figures + 4  # the first plot is drawn for telephones as well
     assert json.loads(re.search(r'id="gnomon-data">(.*?)</script>', text, re.S)[1])["title"].endswith("a <b>net</b>")
 

@@ -14,7 +14,7 @@ from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.positions import predictions_at_positions
 from gnomon.examination.steps import examples as step
 from gnomon.examination.subject import Examples, build_subject
-from gnomon.examination.worst_positions import show_worst_positions
+from gnomon.examination.worst_positions import rank_worst, show_worst_positions
 from gnomon.training import SGD
 from gnomon.training.plan import BatchPlan
 
@@ -76,14 +76,38 @@ def test_losses_at_positions_by_hand():
 
     reads = build_subject(nn.Embedding(4, 4), (TOKENS.clamp(min=0), TOKENS.clamp(min=0)), None, seed=0)
     examples = Examples(TOKENS.clamp(min=0), TOKENS)
-    _, shown, answer = show_worst_positions(reads, loss, f, examples, 10 + torch.arange(6), "test")
+    _, _, shown, answer, _ = show_worst_positions(reads, loss, f, examples, 10 + torch.arange(6), "test")
     assert [one.number for one in shown[:3]] == [12, 11, 13]
     assert answer.startswith("72.7% of the ") and "cross-entropy 2.08" in answer and "less than 0.47" in answer
-    assert shown[0].note == "0% right, cross-entropy 2.08; after '1': '0' instead of '1'"
-    assert shown[1].note == "50% right, cross-entropy 1.27; after '2 3': '0' instead of '3'"
+    assert shown[0].note == "0% right, loss 2.08; after '1': '0' instead of '1'"
+    assert shown[1].note == "50% right, loss 1.27; after '2 3': '0' instead of '3'"
     floats = replace(examples, x=torch.rand(6, 3, 2))  # inputs that are not tokens have positions
-    _, shown, _ = show_worst_positions(reads, loss, f, floats, 10 + torch.arange(6), "test")
+    shown = show_worst_positions(reads, loss, f, floats, 10 + torch.arange(6), "test")[2]
     assert shown[1].note.endswith("; at position 2: '0' instead of '3'")
+
+
+def test_wrong_answers_are_shown_before_right_ones_with_a_larger_loss():
+    error = torch.tensor([0.2, 0.7, 0.6, 0.9, 0.1])
+    assert rank_worst(error, torch.tensor([False, False, True, True, True]), 4).tolist() == [3, 2, 4, 1]
+    loss = PositionCrossEntropy(classes=2, positions=2)  # label 0 at both positions of two examples
+    f = torch.tensor([[0.0, 0.1, 4.0, 0.0], [0.01, 0.0, 0.01, 0.0]])
+    reads = build_subject(nn.Embedding(2, 2), (torch.zeros(2, 2).long(),) * 2, None, seed=0)
+    examples = Examples(torch.zeros(2, 2).long(), torch.zeros(2, 2).long())
+    error, worst, shown, _, wrong = show_worst_positions(reads, loss, f, examples, torch.arange(2), "test")
+    assert float(error[1]) > float(error[0]) and worst.tolist() == [0, 1] and wrong == 1
+    assert [one.note.partition(" ")[0] for one in shown] == ["50%", "100%"]
+
+
+def test_shown_examples_have_their_training_loss():
+    """Probabilities 1 / 4 and 3 / 4 of two classes: losses log 4 and log 4 / 3."""
+    x = torch.eye(2)
+    net = nn.Linear(2, 2)
+    with torch.no_grad():
+        net.weight.copy_(torch.tensor([[0.0, 0.0], [log(3), log(3)]]))
+        net.bias.zero_()
+    subject = build_subject(net, (x, torch.tensor([0, 1])), None, seed=0)
+    f = net(x).detach().double()
+    assert step._losses(f, torch.tensor([0, 1]), subject) == [", loss 1.39", ", loss 0.288"]
 
 
 def test_a_wrong_word_is_shown_after_the_words_before_it():
@@ -92,7 +116,10 @@ def test_a_wrong_word_is_shown_after_the_words_before_it():
     next_word = replace(net, task=replace(net.task, reading=OutputMeaning("language model", 4, 4)))
     loss = PositionCrossEntropy(classes=4, positions=4, ignored=-100)
     y = torch.tensor([[-100, -100, -100, 3], [-100, 2, -100, -100], [-100, -100, -100, -100]])
-    _, shown, _ = show_worst_positions(next_word, loss, torch.zeros(3, 16), Examples(x, y), torch.arange(3), "test")
+    _, _, shown, _, wrong = show_worst_positions(
+        next_word, loss, torch.zeros(3, 16), Examples(x, y), torch.arange(3), "test"
+    )
+    assert wrong is None
     notes = {one.number: one.note.partition("; ")[2] for one in shown}
     assert (
         notes[0] == "after '... cat sat cat': 'a' instead of '.'" and notes[1] == "after 'a cat': 'a' instead of 'sat'"
@@ -145,5 +172,6 @@ def test_the_twelve_examples_with_the_largest_loss_are_shown():
     f = torch.zeros(14, 2, 4)
     for i in range(14):  # the higher the number, the surer of the right answer
         f[i, [0, 1], x[i]] = float(i)
-    error, shown, _ = show_worst_positions(reads, loss, f.reshape(14, 8), Examples(x, x), torch.arange(14), "test")
+    examples = Examples(x, x)
+    error, _, shown, _, _ = show_worst_positions(reads, loss, f.reshape(14, 8), examples, torch.arange(14), "test")
     assert [example.number for example in shown] == list(range(12)) and bool((error.diff() < 0).all())

@@ -1,6 +1,8 @@
 """The short facts on top of a report."""
 
-from gnomon.core.results import Finding, Value
+from dataclasses import replace
+
+from gnomon.core.results import Finding, FindingKind, Level, Value
 from gnomon.examination import Examination
 from gnomon.examination.summary import summary_facts, verdict_sentence
 from gnomon.findings.training import UNTRAINED
@@ -49,3 +51,34 @@ def test_the_worst_examples_say_of_which_set_they_are():
     assert titles == ["Worst training examples", "Worst test examples"]
     right = Section("examples", "?", "?", PageContent("Yes.", exhibits=(ShownExample(3, "cat", "cat", right=True),)))
     assert Examination("net", (right, held_out), {}).page().tiles[-1].title == "Least certain test examples"
+    for count, title in ((1, "Wrong test examples: 1 of 80"), (0, "All 80 test examples are right; the least certain")):
+        values = Value("wrong", count, id="examples-wrong"), Value("tried", 80, id="examples-tried")
+        counted = replace(worst, content=replace(worst.content, values=values))
+        assert Examination("net", (counted, held_out), {}).page().tiles[-1].title == title
+    values = Value("wrong", 1, id="examples-wrong"), Value("tried", 80, id="examples-tried")
+    both = ShownExample(3, "cat", "dog", right=False), ShownExample(4, "cat", "cat", right=True)
+    mixed = replace(worst, content=replace(worst.content, values=values, exhibits=both))
+    title = Examination("net", (mixed, held_out), {}).page().tiles[-1].title
+    assert title == "Wrong test examples: 1 of 80, then the largest losses"
+
+
+def test_the_verdict_counts_findings_by_level_and_says_if_training_had_not_finished():
+    levels = Level.WARNING, Level.NOTE, Level.NOTE
+    findings = tuple(Finding(FindingKind(f"k{i}", level, "Look.", "Do.")) for i, level in enumerate(levels))
+    shown = Section("a", "A", "?", PageContent("Yes.", findings))
+    fault = Section("b", "B", "?", PageContent("No.", (Finding(FindingKind("bad", Level.PROBLEM, "Bad.", "Do.")),)))
+    short = Section("c", "C", "?", PageContent("Unknown."), "unsure", if_unsure="training was too short")
+    assert verdict_sentence((shown,), partial=False) == "No problem found; 1 warning and 2 notes."
+    assert verdict_sentence((fault, shown), partial=False).endswith("training. Also 1 warning and 2 notes.")
+    assert verdict_sentence((short,), partial=False) == "No problem found so far; training was too short."
+    assert verdict_sentence((short,), partial=True).startswith("No problem found before it was stopped")
+    assert Examination("net", (shown, short), {}).verdict == (
+        "net: no problem found so far. 1 warning and 2 notes. Training was too short."
+    )
+
+
+def test_a_loss_that_still_falls_is_not_nothing_to_change():
+    fall = Value("the test loss", "16%", meaning="the last quarter of the steps", id="fall-at-end")
+    advice = Examination("net", (section(fall),), {}).page().advice_without_findings
+    assert "the test loss fell by 16% in the last quarter of the steps" in advice and "more steps" in advice
+    assert Examination("net", (section(),), {}).page().advice_without_findings == "Nothing to change."

@@ -136,21 +136,28 @@ def variational(**options):
     return _run(VAE, (x, x), (held, held), loss=variational_loss, name="VAE of digits", **options)
 
 
-def faulty(**options):
-    def build():
-        layers = [part for _ in range(10) for part in (nn.Linear(64, 64), nn.Tanh())]
-        net = nn.Sequential(nn.Flatten(), *layers, nn.Linear(64, 10))
-        for part in net:
-            if isinstance(part, nn.Linear):
-                nn.init.normal_(part.weight, 0, 0.01)
-                nn.init.zeros_(part.bias)
-        return net
+def deep():
+    """A network of 11 layers in which the signal vanishes."""
+    layers = [part for _ in range(10) for part in (nn.Linear(64, 64), nn.Tanh())]
+    net = nn.Sequential(nn.Flatten(), *layers, nn.Linear(64, 10))
+    for part in net:
+        if isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, 0, 0.01)
+            nn.init.zeros_(part.bias)
+    return net
 
-    return _run(build, *_images(), name="deep.py:build on digits", **options)
+
+def faulty(**options):
+    return _run(deep, *_images(), name="deep.py:build on digits", **options)
+
+
+def deep_and_cnn():
+    """Two networks by name, training data and test data, for a comparison."""
+    return {"deep": deep, "small_cnn": cnn}, *_images()
 
 
 def starved(**options):
-    return _run(cnn, *_images(), name="cnn.py:build, no time", **{**options, "budget": 0.4})
+    return _run(cnn, *_images(), name="cnn.py:build, no time", **{"budget": 0.4, **options})
 
 
 def untrained(**options):
@@ -161,9 +168,9 @@ def _mlp(inputs, outputs):
     return nn.Sequential(nn.Linear(inputs, 32), nn.ReLU(), nn.Linear(32, outputs))
 
 
-def _run(build, train, test, *, budget=5.0, **options) -> Examination:
+def _run(build, train, test, *, budget=5.0, tick=TICK, **options) -> Examination:
     torch.manual_seed(0)
-    return examine(build, train, test, budget=budget, clock=FakeClock(TICK), **options)
+    return examine(build, train, test, budget=budget, clock=FakeClock(tick), **options)
 
 
 KINDS = {

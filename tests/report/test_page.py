@@ -176,7 +176,7 @@ def test_the_mark_of_a_section_follows_its_sentence():
     ):
         text = page_html(Page("p", "", (Section(name, name, "?", content, state),), {}))
         words[name] = re.search(r'</h2> <span class="badge \w+">([^<]+)<', text)[1]
-    assert words == {"good": "good", "worse": "look", "unsure": "cannot tell"}
+    assert words == {"good": "good", "worse": "note", "unsure": "cannot tell"}
 
 
 def test_the_words_of_a_picture_keep_their_digits():

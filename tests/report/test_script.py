@@ -109,7 +109,7 @@ def test_examples_are_sorted_and_findings_and_numbers_copied(opened):
       return [...list.children].map(li => +li.dataset.number)"""
     assert opened.execute_script(sort, "number") == [3, 5, 7]
     assert opened.execute_script(sort, "label") == [5, 7, 3]
-    assert opened.execute_script(sort, "largest loss") == [7, 3, 5]
+    assert opened.execute_script(sort, "most wrong") == [7, 3, 5]
     copy = """const seen = []; Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => seen.push(t)}});
       document.querySelectorAll('li[data-finding] .tools button').forEach(b => b.click());
       const click = HTMLAnchorElement.prototype.click;
@@ -117,7 +117,7 @@ def test_examples_are_sorted_and_findings_and_numbers_copied(opened):
       [...document.querySelectorAll('#figure-training-1 .tools button')].find(b => b.textContent === 'CSV').click();
       HTMLAnchorElement.prototype.click = click; return seen"""
     text, markdown, name, table = opened.execute_script(copy)
-    assert text.startswith("problem (inputs): ") and "\nFix: " in text and text.endswith("Proven: 1 % -> 90 %")
+    assert text.startswith("problem (inputs): ") and "\nFix: " in text and text.endswith("Tried: 1 % -> 90 %")
     assert markdown.startswith("- **problem** `inputs`: ") and "\n  - Fix: " in markdown
     assert name == "sizes.csv" and table.endswith('series,parameters,y,upper\nsize,3,"a, b",\nsize,1,c,\n')
 

@@ -80,6 +80,8 @@ def print_comparison(compared: "Comparison", console: "Console") -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from gnomon.cli.examine import print_findings
+
     names = compared.left.name, compared.right.name
     table = Table("", *map(escape, names), box=None, padding=(0, 2, 0, 0))
     for row in compared.main_rows:
@@ -88,6 +90,6 @@ def print_comparison(compared: "Comparison", console: "Console") -> None:
         console.print(table, highlight=False)
     console.print(f"\n[bold]{escape(compared.verdict)}[/]", highlight=False)
     for examined in (compared.left, compared.right):
-        for finding in examined.findings:
-            words = f"{escape(examined.name)}: {escape(finding.message)}\n    [bold]→ {escape(finding.fix)}[/]"
-            console.print(f"  {words}", highlight=False)
+        page = examined.page()
+        console.print(f"\n[bold]{escape(f'{examined.name}: {page.headline}')}[/]", highlight=False)
+        print_findings(examined.findings, console, page.proofs)

@@ -1,7 +1,7 @@
 """``gnomon examine``: examines a network and writes a report."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from gnomon.cli.setup import CommandSetup
+    from gnomon.core.results import Finding
     from gnomon.examination import Examination
     from gnomon.examination.run import StepEnded
     from gnomon.report import Page, Section
@@ -110,7 +111,7 @@ def examine(
             batch=batch, epochs=epochs, fit=fit, budget=seconds, seed=seed, notes=given.data.notes,
             columns=given.data.columns, name=label, command=" ".join(sys.argv[1:]), class_names=given.data.class_names,
             progress=lambda title, i, n: status.update(f"{i + 1}/{n}  {title}"),
-            step_ended=_step_printer(console, verbose=verbose),
+            step_ended=_step_printer(console),
         )  # fmt: skip
     _write(result, console, out, site, as_json=as_json, markdown=markdown, verbose=verbose, budget=seconds)
     if why := reason_for_exit_code_one(result, kinds):
@@ -195,25 +196,15 @@ def name_of(network: str | None, data: str | None) -> str:
     return f"{Path(place).name}:{name} on {shown}"
 
 
-def step_line(section: "Section", number: int, steps: int, *, verbose: bool, width: int = 100) -> str:
-    """Returns the progress line for a finished step of the examination: number, title, seconds.
-
-    With ``verbose``, the answer follows, wrapped between words to ``width`` characters.
-    """
-    from textwrap import fill
-
+def step_line(section: "Section", number: int, steps: int) -> str:
+    """Returns the progress line for a finished step of the examination: number, title, seconds."""
     ended = {"answered": "", "unsure": ", cannot tell", "late": ", no time"}.get(section.state, f", {section.state}")
-    head = f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
-    indent = " " * 8
-    words = fill(section.summary, max(width, 40), initial_indent=indent, subsequent_indent=indent)
-    return f"{head}\n{words}" if verbose else head
+    return f"{number:>3}/{steps}  {section.title}: {section.seconds:.1f} s{ended}"
 
 
-def _step_printer(console: "Console", *, verbose: bool) -> "StepEnded":
+def _step_printer(console: "Console") -> "StepEnded":
     """Returns the function that prints a line when a step of the examination ends."""
-    return lambda section, number, steps: console.out(
-        step_line(section, number, steps, verbose=verbose, width=console.width), highlight=False
-    )
+    return lambda section, number, steps: console.out(step_line(section, number, steps), highlight=False)
 
 
 def print_examination(result: "Examination", console: "Console", *, verbose: bool = False) -> None:
@@ -222,7 +213,6 @@ def print_examination(result: "Examination", console: "Console", *, verbose: boo
     Lines end between words, at the width of the terminal.
     """
     from rich.markup import escape
-    from rich.padding import Padding
 
     page = result.page()
     if verbose:
@@ -230,28 +220,37 @@ def print_examination(result: "Examination", console: "Console", *, verbose: boo
     else:
         for note in (note for section in page.sections for note in section.content.notes):
             console.print(f"Note: {note}.", markup=False, highlight=False)
-    console.print(f"\n[bold]{escape(result.verdict)}[/]", highlight=False)
+    console.print(f"\n[bold]{escape(f'{result.name}: {page.headline}')}[/]", highlight=False)
     console.print(f"How certain? {escape(page.certainty)}", highlight=False)
     console.print("\nWhat to do:" if result.findings else f"\n{escape(page.advice_without_findings)}", highlight=False)
-    for i, finding in enumerate(result.findings, 1):
-        told = [] if finding is result.leading else [escape(finding.message)]
-        told += [f"[bold]→ {escape(finding.fix)}[/]"]
-        proof = page.proofs.get(finding.kind, "")
-        told += [f"{MARKS['good']} Proven: {escape(proof)}"] if proof else []
-        console.print(f" {i}. {MARKS[finding.level.name.lower()]} {told[0]}", highlight=False)
-        for words in told[1:]:
-            console.print(Padding(words, (0, 0, 0, 6)), highlight=False)
+    print_findings(result.findings, console, page.proofs)
+    if result.findings and result.sufficient_budget is not None:
+        enough = f"For a verdict on training, examine again with a budget of about {result.sufficient_budget:g} s."
+        console.print(f"\n{enough}", highlight=False)
     if result.headline_numbers:
         console.print("\nMain numbers:")
     for name, text in result.headline_numbers:
         console.print(f"  {escape(name)}: [bold]{escape(text)}[/]", highlight=False)
     if not verbose and page.sections:
         states = [s.status for s in page.sections]
-        rest = (
-            f"{states.count('good')} of {len(states)} questions have a good answer. The report and --verbose "
-            f"show all answers."
-        )
+        rest = f"{states.count('good')} of {len(states)} answers are good. The report and --verbose show all answers."
         console.print(f"  {rest}", highlight=False)
+
+
+def print_findings(findings: "Sequence[Finding]", console: "Console", proofs: Mapping[str, str]) -> None:
+    """Prints a numbered list of findings: level and message, then the fix, then how the fix was tried."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    for i, finding in enumerate(findings, 1):
+        level = finding.level.name.lower()
+        table.add_row(f" {i}.", MARKS[level], f"{level}: {escape(finding.message)}")
+        table.add_row("", "", f"[bold]→ {escape(finding.fix)}[/]")
+        if proof := proofs.get(finding.kind, ""):
+            table.add_row("", "", f"Tried: {escape(proof)}")
+    if findings:
+        console.print(table, highlight=False)
 
 
 def _show_sections(page: "Page", console: "Console") -> None:

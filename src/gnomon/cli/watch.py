@@ -118,12 +118,9 @@ def _show(result: "Examination") -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    from gnomon.cli.examine import MARKS
+    from gnomon.cli.examine import print_findings
 
     console = Console(stderr=True)
     console.print(f"\n[bold]{escape(result.name)}: {escape(result.page().headline)}[/]", highlight=False)
     console.print(f"  {escape(result.section('run').answer)}", highlight=False)
-    for i, finding in enumerate(result.findings, 1):
-        mark = MARKS[finding.level.name.lower()]
-        console.print(f" {i}. {mark} {escape(finding.message)}", highlight=False)
-        console.print(f"    [bold]→ {escape(finding.fix)}[/]", highlight=False)
+    print_findings(result.findings, console, {})

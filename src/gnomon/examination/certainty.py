@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gnomon.core.results import Value, format_number
+from gnomon.examination.step import SKIPPED_WITHOUT_RESULT, SKIPPED_WITHOUT_TRAINING
 from gnomon.examination.summary import count_with_noun, round_up_seconds
+from gnomon.examination.timed import MAX_TIME_FACTOR
 from gnomon.report import Section
 
 __all__ = ["certainty_text"]
@@ -34,7 +36,7 @@ def certainty_text(sections: Sequence[Section], manifest: Mapping[str, Any], bud
         told.append(f"One training run (seed {manifest.get('seed', 0)}); other seeds may end differently.")
     else:
         told.append("Nothing was trained.")
-    return " ".join([*told, *_what_was_not_examined(sections, budget, trained="steps-taken" in known)])
+    return " ".join([*told, *_what_was_not_examined(sections, budget)])
 
 
 def _score(value: Value) -> str:
@@ -51,36 +53,33 @@ def _score(value: Value) -> str:
     return f"{value.name} {text(value.value)}, 95 % interval {ends}{seen}"
 
 
-def _what_was_not_examined(sections: Sequence[Section], budget: float | None, *, trained: bool) -> list[str]:
+def _what_was_not_examined(sections: Sequence[Section], budget: float | None) -> list[str]:
     """Says how many questions were not examined, why, and which budget would be enough for all of them."""
-    untrained = "" if trained else "need a trained network or "
     late = [section for section in sections if section.state == "late"]
-    other = sum(section.state == "skipped" for section in sections)
-    failed = sum(section.state == "failed" for section in sections)
+    skipped = [section for section in sections if section.state == "skipped"]
+    untrained = sum(section.content.answer.startswith(SKIPPED_WITHOUT_TRAINING) for section in skipped)
+    unfounded = sum(section.content.answer.startswith(SKIPPED_WITHOUT_RESULT) for section in skipped)
+    other, failed = len(skipped) - untrained - unfounded, sum(section.state == "failed" for section in sections)
     if not sections:
         return []
-    if not late and not other and not failed:
+    missing = len(late) + len(skipped) + failed
+    if not missing:
         return [f"All {len(sections)} questions were examined."]
-    missing = len(late) + other + failed
-    head = f"{missing} of {count_with_noun(len(sections), 'question')} not examined"
-    if other == missing:
-        return [
-            f"{head}, because {'it does' if trained and other == 1 else f'they {untrained}do'} not apply to "
-            "this network or its data."
-        ]
-    reasons = []
-    if late:
-        enough = "a larger one would be enough"
-        if budget is not None:
-            needed = round_up_seconds(budget * max(section.time_factor for section in late))
-            enough = f"about {needed:g} s would be enough for all"
-        size = "the budget" if budget is None else f"the budget of {budget:g} s"
-        many = "" if len(late) == missing else f"{len(late)} "
-        reasons.append(f"{many}did not fit into {size} ({enough})")
-    if other:
-        reasons.append(
-            f"{other} {'does' if trained and other == 1 else f'{untrained}do'} not apply to this network or its data"
-        )
-    if failed:
-        reasons.append(f"{count_with_noun(failed, 'measurement')} failed")
-    return [f"{head}: {', '.join(reasons)}."]
+    reasons = [f"{len(late)} did not fit into {_size(budget)} ({_enough(late, budget)})"] if late else []
+    reasons += [f"{untrained} {'needs' if untrained == 1 else 'need'} a trained network"] if untrained else []
+    reasons += [f"{unfounded} {'builds' if unfounded == 1 else 'build'} on a missing result"] if unfounded else []
+    reasons += [f"{other} {'does' if other == 1 else 'do'} not apply here"] if other else []
+    reasons += [f"{count_with_noun(failed, 'measurement')} failed"] if failed else []
+    return [f"{missing} of {count_with_noun(len(sections), 'question')} not examined: {', '.join(reasons)}."]
+
+
+def _size(budget: float | None) -> str:
+    return "the budget" if budget is None else f"the budget of {budget:g} s"
+
+
+def _enough(late: Sequence[Section], budget: float | None) -> str:
+    """Says which budget would be enough for all questions without an answer, if that is known."""
+    factor = max(section.time_factor for section in late)
+    if budget is None or not 1 < factor < MAX_TIME_FACTOR:
+        return "give a larger one"
+    return f"about {round_up_seconds(budget * factor):g} s would be enough for all"

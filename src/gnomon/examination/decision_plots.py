@@ -50,7 +50,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
     """Plots a confusion matrix; ``unit`` names what is counted, such as "test examples".
 
     >>> confusion_plot(torch.tensor([[3, 1], [0, 4]]), ("cat", "dog"), "test examples")[0].caption
-    '1 of 8 test examples is off the diagonal, so it is wrong.'
+    '1 of 8 test examples is off the diagonal, so it is wrong. The darker a cell, the larger its share of the row.'
     """
     total, wrong = int(counts.sum()), int(counts.sum() - counts.diagonal().sum())
     if not total or len(counts) < 2:
@@ -63,6 +63,7 @@ def confusion_plot(counts: Tensor, names: Sequence[str], unit: str) -> tuple[Plo
     if wrong:
         are = "is off the diagonal, so it is wrong" if wrong == 1 else "are off the diagonal, so they are wrong"
         caption = f"{wrong:,} of {total:,} {unit} {are}{_most_frequent(counts, mistakes, names)}."
+    caption += " The darker a cell, the larger its share of the row."
     caption += "" if kept else f" Shown: the {len(shown)} of {len(counts)} classes with the most mistakes."
     axes = Axis("answer of the network"), Axis("label")
     return (Plot("Confusion matrix", marks, *axes, caption, id="confusion"),)

@@ -28,7 +28,7 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType({
     "training": Explanation(EXAMINATION, "Training"),
     "optimizer": Explanation("guides/learning-rate.md", "How do I choose a learning rate?", whole=True),
     "outcome": Explanation(FAULTS, "Training"),
-    "fixes": Explanation(EXAMINATION, "Proven fixes"),
+    "fixes": Explanation(EXAMINATION, "Fixes that were tried"),
     "regime": Explanation("topics/regimes.md", "Lazy or rich: in which regime is my network?", whole=True),
     "curvature": Explanation("topics/landscape.md", "Curvature"),
     "margins": Explanation(NUMBERS, "After training"),

@@ -74,8 +74,10 @@ class PredictionsAtPositions(Record):
         found: tuple[Plot, ...] = ()
         if reading.task == "language model" and self.labels.shape[1] > 2:
             line = Scatter("perplexity", range(1, self.labels.shape[1] + 1), self.perplexity())
-            words = f"Perplexity of the next token at each position ({which} examples). {_effect_of_context(line.y)}"
-            axes = Axis("position in the sequence (tokens)"), Axis("perplexity (tokens to choose from)")
+            words = (
+                f"Perplexity of the next token after 1, 2, ... tokens ({which} examples). {_effect_of_context(line.y)}"
+            )
+            axes = Axis("tokens seen before the predicted one"), Axis("perplexity (tokens to choose from)")
             found = (Plot("Perplexity by position", (line,), *axes, words, id="perplexity-by-position"),)
         return (
             (*found, *confusion_plot(*self._counts(subject), f"{which} {reading.unit}s"))

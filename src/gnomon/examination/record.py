@@ -23,10 +23,13 @@ from gnomon.examination.fixes.tried import TriedFix, TriedFixes
 from gnomon.examination.policy import WhyInconclusive, why_inconclusive
 from gnomon.examination.step import StepProducts
 from gnomon.examination.summary import (
+    advice_on_falling_loss,
+    count_lesser,
     count_with_noun,
     headline_numbers,
     round_up_seconds,
     sections_without_enough_time,
+    so_far,
     summary_facts,
     verdict_sentence,
     what_is_not_covered,
@@ -41,9 +44,9 @@ from gnomon.report.plot_selection import shows_something
 SCHEMA_VERSION = 5
 """Version of `Examination.to_dict`; changes when names or meanings change."""
 FIRST_PLOTS = (
-    ("theory-and-measurement", "loss", "predicted-loss", "signal-forward"),
+    ("loss", "predicted-loss", "signal-forward"),
     ("perplexity-by-position", "confusion", "predicted-true", "scores", "kernel-modes"),
-    ("loss", "roc", "signal-forward", "kernel-modes"),
+    ("theory-and-measurement", "roc", "signal-forward", "kernel-modes"),
 )
 """Plots of the first screen by id: of each row the first one that was made and is not shown yet."""
 ORDER = (
@@ -125,14 +128,15 @@ class Examination(Result):
     @property
     def verdict(self) -> str:
         """States the number of problems and the most serious one, or that no problem was found."""
-        first, stop = self.leading, " before it was stopped" if self.partial else ""
+        first, stop = self.leading, so_far(self.sections, partial=self.partial)
         if self.problems and first is not None:
             return f"{self.name}: {count_with_noun(len(self.problems), 'problem')} found. {first.message}"
         enough = self.sufficient_budget
         wanted = "" if enough is None else f" A budget of about {enough:g} s would suffice."
         if self.inconclusive is not None:
             return f"{self.name}: {self.inconclusive.text}{wanted}"
-        more = f" {count_with_noun(len(self.findings), 'thing')} could be better." if self.findings else ""
+        lesser = count_lesser([finding.level for finding in self.findings])
+        more = f" {lesser[:1].upper()}{lesser[1:]}." if lesser else ""
         more += "".join(f" {words[:1].upper()}{words[1:]}." for words in what_is_not_covered(self.sections))
         return f"{self.name}: no problem found{stop}.{more}{wanted}"
 
@@ -159,7 +163,7 @@ class Examination(Result):
 
     def _proof(self, finding: Finding) -> str:
         found = self.fix_of(finding)
-        return "" if found is None else f" Proven: {found.sentence}"
+        return "" if found is None else f" Tried: {found.sentence}"
 
     def section(self, key: str) -> Section:
         """Returns the report section with this key, such as "signal"."""
@@ -196,11 +200,15 @@ class Examination(Result):
         )  # fmt: skip
 
     def _next_step(self) -> str:
-        """Says in words what to do next if the time budget was too small; otherwise returns an empty string."""
+        """Says what to do next without findings, if time was short or the loss was still falling; otherwise empty."""
         enough = self.sufficient_budget
-        if enough is None or self.findings:
+        if self.findings:
             return ""
-        return f"Nothing to change so far. For a verdict, examine again with a budget of about {enough:g} s."
+        if enough is not None:
+            begun = any(section.if_unsure and section.state == "unsure" for section in self.sections)
+            why = "Training had not finished. " if begun else "There was too little time. "
+            return f"{why}For a verdict, examine again with a budget of about {enough:g} s."
+        return advice_on_falling_loss(self.sections)
 
     def _tiles(self) -> tuple[PageTile, ...]:
         """Returns the plots and examples that are shown at the top of the report."""
@@ -218,12 +226,19 @@ class Examination(Result):
         )
 
     def _title(self, worst: Section) -> str:
-        """Returns the heading above the worst examples, such as "Worst test examples"."""
+        """Returns the heading above the worst examples, such as "Wrong test examples: 6 of 80"."""
         if worst.key != "examples":
             return worst.title
         held_out = any(section.value("held-out-examples") is not None for section in self.sections)
-        which = "Least certain" if all(example.right for example in worst.content.exhibits) else "Worst"
-        return f"{which} {'test' if held_out else 'training'} examples"
+        data = "test" if held_out else "training"
+        wrong, tried = worst.value("examples-wrong"), worst.value("examples-tried")
+        if wrong is None or tried is None:
+            right = all(example.right for example in worst.content.exhibits)
+            return f"{'Least certain' if right else 'Worst'} {data} examples"
+        if not wrong.value:
+            return f"All {tried} {data} examples are right; the least certain"
+        rest = ", then the largest losses" if float(wrong.value) < len(worst.content.exhibits) else ""
+        return f"Wrong {data} examples: {wrong} of {tried}{rest}"
 
     def to_markdown(self) -> str:
         """Returns a short summary of the examination in GitHub Markdown."""

@@ -30,6 +30,8 @@ from gnomon.examination.policy import ExaminationFacts, findings_to_report, sect
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.record import Examination
 from gnomon.examination.step import (
+    SKIPPED_WITHOUT_RESULT,
+    SKIPPED_WITHOUT_TRAINING,
     AbstractStep,
     OutOfTime,
     StepContext,
@@ -46,7 +48,7 @@ from gnomon.program import read_program
 from gnomon.report import PageContent, Section
 from gnomon.report.page import SectionState
 from gnomon.tangent.checks import DependentExamplesError
-from gnomon.training import Schedule
+from gnomon.training import Schedule, TrainingRun
 from gnomon.training.evaluate import Loss
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -210,7 +212,7 @@ def run_steps(
         deadline = began + (end - began) * _share(step, steps[i + 1 :], network, products, found, known, fit=fit)
         try:
             if began >= end:
-                raise OutOfTime("No time left for this step. Give a larger budget.")
+                raise _no_time_left(step, network, products, fit=fit)
             result = _run(step, steps, network, products, StepContext(seed, deadline, fit, clock, found))
             seconds, content = clock() - began, _with_source_lines(result.content, network)
             sections.append(_section(step, result.state, content, seconds, time_factor=result.time_factor))
@@ -229,6 +231,15 @@ def run_steps(
         report(sections[-1], len(steps), len(steps))
     decided = sections_to_report(sections, ExaminationFacts(**known, training_wanted=fit))
     return _with_tried_fixes(decided, products.get(TriedFixes)), products, partial
+
+
+def _no_time_left(step: AbstractStep, network: Subject, products: StepProducts, *, fit: bool) -> StepSkipped:
+    """Returns why a step is left out that begins after the deadline: it may not apply, with any budget."""
+    if not step.possible(network, products, fit=True):
+        return StepSkipped("Skipped: this question does not apply to the network or its data.")
+    if not step.possible(network, products, fit=fit):
+        return StepSkipped(SKIPPED_WITHOUT_TRAINING)
+    return OutOfTime("No time left for this step. Give a larger budget.")
 
 
 def _section_of_error(step: AbstractStep, error: Exception, seconds: float) -> Section:
@@ -277,7 +288,9 @@ def _run(
     for kind in step.needs:
         if kind not in products:
             giver = next(other for other in steps if other.gives is kind)
-            raise StepSkipped(f"Skipped: needs the result of '{giver.title}', which is missing.")
+            if kind is TrainingRun:
+                raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
+            raise StepSkipped(f"{SKIPPED_WITHOUT_RESULT} '{giver.title}', which is missing.")
     with set_mode(network.module, "eval"), random_state(context.seed):
         return step.run(network, products.only((*step.needs, *step.uses)), context)
 

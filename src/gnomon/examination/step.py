@@ -36,7 +36,7 @@ __all__ = [
     "SKIPPED_AFTER_DIVERGENCE", "NOT_TRAINED_LONG_ENOUGH", "TRAINING_NOT_FINISHED",
     "AbstractStep", "StepContext", "OutOfTime", "StepProducts", "StepSkipped",
     "StepResult",
-    "SKIPPED_WITHOUT_TRAINING", "order_steps", "error_sentence",
+    "SKIPPED_WITHOUT_RESULT", "SKIPPED_WITHOUT_TRAINING", "order_steps", "error_sentence",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -47,7 +47,9 @@ TRAINING_NOT_FINISHED = "the network had not finished training."
 SKIPPED_AFTER_DIVERGENCE = "Skipped: training diverged, so no useful trained network exists."
 """The reason to skip a question about a trained network whose training diverged."""
 SKIPPED_WITHOUT_TRAINING = "Skipped: this needs a trained network, and no training was done."
-"""The reason to skip a question about the trained network if no training was done."""
+"""The reason to skip a question about training or the trained network if no training was done."""
+SKIPPED_WITHOUT_RESULT = "Skipped: needs the result of"
+"""The first words of the reason to skip a question whose answer builds on a result that is missing."""
 
 
 class StepSkipped(Exception):

@@ -14,12 +14,15 @@ from gnomon.report import Section
 from gnomon.report.page import first_sentence
 
 __all__ = [
+    "advice_on_falling_loss",
+    "count_lesser",
     "count_with_noun",
     "summary_facts",
     "verdict_sentence",
     "headline_numbers",
     "round_up_seconds",
     "sections_without_enough_time",
+    "so_far",
     "what_is_not_covered",
 ]
 
@@ -34,10 +37,9 @@ def verdict_sentence(sections: Sequence[Section], *, partial: bool) -> str:
     '1 problem found. Fix it before relying on the results of training.'
     """
     levels = [finding.level for section in sections for finding in section.findings]
-    problems = levels.count(Level.PROBLEM)
-    lesser = len(levels) - problems
+    problems, lesser = levels.count(Level.PROBLEM), count_lesser(levels)
     if problems:
-        rest = f" {count_with_noun(lesser, 'more thing')} could be better." if lesser else ""
+        rest = f" Also {lesser}." if lesser else ""
         them = "it" if problems == 1 else "them"
         return (
             f"{count_with_noun(problems, 'problem')} found. Fix {them} before relying on the results of training.{rest}"
@@ -45,11 +47,32 @@ def verdict_sentence(sections: Sequence[Section], *, partial: bool) -> str:
     if (reason := why_inconclusive(sections)) is not None:
         text = reason.text if reason.finding is None else first_sentence(reason.text)  # The finding is listed below.
         return f"{text[:1].upper()}{text[1:]}"
-    parts = [f"{count_with_noun(lesser, 'thing')} could be better"] if lesser else []
+    parts = [lesser] if lesser else []
     parts += what_is_not_covered(sections)
-    head = f"No problem found{' before it was stopped' if partial else ''}"
+    head = f"No problem found{so_far(sections, partial=partial)}"
     listed = ", ".join(parts[:-1]) + (", and " if len(parts) > 1 else "") + "".join(parts[-1:])
     return f"{head}; {listed}." if parts else f"{head}."
+
+
+def count_lesser(levels: Sequence[Level]) -> str:
+    """Returns the numbers of warnings and notes as text; an empty string without any.
+
+    >>> count_lesser((Level.WARNING, Level.NOTE, Level.WARNING, Level.PROBLEM))
+    '2 warnings and 1 note'
+    """
+    counts = {"warning": levels.count(Level.WARNING), "note": levels.count(Level.NOTE)}
+    return " and ".join(count_with_noun(n, word) for word, n in counts.items() if n)
+
+
+def so_far(sections: Sequence[Section], *, partial: bool) -> str:
+    """Returns what "no problem found" must add if the examination or the training was not finished.
+
+    >>> so_far((), partial=True)
+    ' before it was stopped'
+    """
+    if partial:
+        return " before it was stopped"
+    return " so far" if any(section.if_unsure and section.state == "unsure" for section in sections) else ""
 
 
 def what_is_not_covered(sections: Sequence[Section]) -> list[str]:
@@ -72,6 +95,21 @@ def sections_without_enough_time(sections: Sequence[Section]) -> list[Section]:
     """
     late = [section for section in sections if section.state == "late" and (section.essential or section.if_unsure)]
     return late + [section for section in sections if section.state == "unsure" and section.time_factor > 1]
+
+
+def advice_on_falling_loss(sections: Sequence[Section]) -> str:
+    """Returns the advice to train longer if the loss was still falling when training ended; otherwise empty.
+
+    >>> advice_on_falling_loss(())
+    ''
+    """
+    fall = next((v for s in sections if (v := s.value("fall-at-end")) is not None), None)
+    if fall is None:
+        return ""
+    return (
+        f"Nothing to fix, but the loss was still falling when training ended: {fall.name} fell by {fall.value} in "
+        f"{fall.meaning}. Training for more steps may improve the result."
+    )
 
 
 def round_up_seconds(seconds: float) -> float:

@@ -41,7 +41,7 @@ def loss_plot(run: TrainingRun, products: StepProducts) -> Plot:
     marks: list[Scatter | Line] = [Scatter("measured, training", steps, run.loss, 0)]
     if run.test_loss is not None:
         marks.append(Scatter("measured, test", steps, run.test_loss, 1))
-    words = f"These values were measured while {run.optimizer.name} trained the network for {int(steps[-1]):,} steps."
+    words = f"Measured while {run.optimizer.name} trained a copy of your network for {int(steps[-1]):,} steps."
     if run.test_loss is not None and int(run.test_loss.argmin()) < len(steps) - 1:
         least = int(run.test_loss.argmin())
         words += f" The test loss was smallest at step {int(steps[least]):,} ({float(run.test_loss[least]):.3g})."

@@ -62,8 +62,13 @@ SAMPLES_DIFFER = _kind("samples-differ", Level.PROBLEM,
     "Samples and data come from different distributions ({method} {statistic:.3g}, p = {p_value:.3g}, {examples} "
     "examples).",
     "Train longer or with a larger model, and check coverage(samples, data).")
+SAMPLES_COLLAPSED = _kind("samples-collapsed", Level.PROBLEM,
+    "All samples look the same: the median distance between two samples is {share:.0%} of the median distance between "
+    "two training examples.",
+    "Train longer. If that changes nothing, the decoder ignores its code: weight the KL term less at the start of "
+    "training, or use a larger code.")
 SAMPLES_HARDLY_DIFFER = _kind("samples-hardly-differ", Level.WARNING,
-    "The samples look much the same: the median distance between two samples is {share:.0%} of the median distance "
-    "between two training examples.",
+    "The samples vary less than the data: the median distance between two samples is {share:.0%} of the median "
+    "distance between two training examples.",
     "Train longer. If that changes nothing, the decoder ignores part of its code: weight the KL term less at the start "
     "of training, or use a larger code.")

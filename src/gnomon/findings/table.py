@@ -98,6 +98,7 @@ TABLE: tuple[FindingKind, ...] = (
     generative.DENSITY_NOT_NORMALIZED, generative.FLOW_NOT_INVERTIBLE, generative.LOG_DETERMINANT_WRONG,
     generative.GAME_DIVERGED, generative.POSTERIOR_COLLAPSED, generative.GENERATOR_SILENCED, generative.SCORE_WRONG,
     generative.MODES_DROPPED, generative.MANY_MEMORIZED, generative.LATENT_HOLES, generative.SAMPLES_DIFFER,
+    generative.SAMPLES_COLLAPSED,
     # Warnings.
     network.NO_PARAMETERS, repairs.REPAIR_HELPS,
     data.UNRELATED_SO_FAR, data.NOISIER_THAN_TEST, data.TARGETS_UNRELATED, training.UNDERFIT,

@@ -4,7 +4,7 @@ from html import escape
 
 from gnomon.core.results.svg import plots_svg
 from gnomon.report.page import Page
-from gnomon.report.sections import SECTION_WORDS
+from gnomon.report.sections import STATUS_WORDS
 
 __all__ = ["card_html"]
 
@@ -33,15 +33,18 @@ def card_html(page: Page) -> str:
         items = []
         for _, finding in page.findings[:MAX_FINDINGS]:
             proof = page.proofs.get(finding.kind, "")
-            proven = f"<br>Proven: {escape(proof)}" if proof else ""
-            items.append(f"<li>{escape(finding.message)}<br><b>→ {escape(finding.fix)}</b>{proven}</li>")
+            proven = f"<br>Tried: {escape(proof)}" if proof else ""
+            level = finding.level.name.lower()
+            items.append(f"<li>{level}: {escape(finding.message)}<br><b>→ {escape(finding.fix)}</b>{proven}</li>")
         more = len(page.findings) - MAX_FINDINGS
         lines += ["<ol>", *items, "</ol>", *([f"<p>and {more} more</p>"] if more > 0 else [])]
+    else:
+        lines += [f"<p>{escape(page.advice_without_findings)}</p>"]
     plot = next((tile.plot for tile in page.tiles if tile.plot is not None), None)
     if plot is not None:
         lines += [f'<div style="max-width:34rem">{plots_svg((plot,), "card", width=6.4, height=3.0)}</div>']
     if page.shown_sections:
-        rows = [f"<li><b>{escape(s.title)}</b> ({SECTION_WORDS[s.status]}): {escape(s.summary)}</li>"
+        rows = [f"<li><b>{escape(s.title)}</b> ({STATUS_WORDS[s.status]}): {escape(s.summary)}</li>"
                 for s in page.by_importance]  # fmt: skip
         lines += [f"<details><summary>{len(rows)} sections</summary><ul>", *rows, "</ul></details>"]
     lines.append('<p style="opacity:.75;margin:.2rem 0"><code>result.save("report.html")</code> writes all of it.</p>')

@@ -6,7 +6,7 @@ from html import escape
 from gnomon.report.glossary import TermMarker
 from gnomon.report.page import Page
 from gnomon.report.plot_selection import shows_something
-from gnomon.report.sections import SECTION_WORDS, figure_html, finding_html, gallery_html
+from gnomon.report.sections import STATUS_WORDS, figure_html, finding_html, gallery_html
 
 __all__ = ["contents_html", "findings_html", "page_top_html", "heading_html"]
 
@@ -78,10 +78,10 @@ def findings_html(page: Page) -> list[str]:
     """Returns the HTML list of problems with fixes, most serious first; collapses all but the first five.
 
     >>> findings_html(Page("A net", "Fine.", (), {}))
-    ['<p class=calm>Nothing to change.</p>']
+    ['<h2 class=todo>What to do</h2>', '<p class=calm>Nothing to change.</p>']
     """
     if not page.findings:
-        return [f"<p class=calm>{escape(page.advice_without_findings)}</p>"]
+        return ["<h2 class=todo>What to do</h2>", f"<p class=calm>{escape(page.advice_without_findings)}</p>"]
     terms = TermMarker(f"front-{page.title}")
     items = [
         f"<li data-finding={i}>{finding_html(finding, terms, key, proof=page.proofs.get(finding.kind, ''))}</li>"
@@ -117,7 +117,7 @@ def contents_html(page: Page) -> list[str]:
 
 def _legend(page: Page) -> str:
     """Returns the HTML line under the list of sections that explains their marks."""
-    words = {MARKS[s.status]: (s.status, SECTION_WORDS[s.status]) for s in page.by_importance}
+    words = {MARKS[s.status]: (s.status, STATUS_WORDS[s.status]) for s in page.by_importance}
     marks = [f'<span class=whole><span class="mark {status}">{mark}</span>{word}</span>'
              for mark, (status, word) in words.items()]  # fmt: skip
     return f"<p class=legend>{' '.join(marks)}</p>"

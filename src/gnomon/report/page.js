@@ -378,12 +378,12 @@
     const found = (data.findings || [])[Number(item.dataset.finding)];
     if (!found) return;
     const proven = item.querySelector(".proven");
-    const proof = proven ? `\nProven: ${proven.dataset.words}` : "";
+    const proof = proven ? `\nTried: ${proven.dataset.words}` : "";
     const where = found.where ? ` (${found.where})` : "";
     const tools = element("span", { class: "tools" });
     const text = `${found.level}${where}: ${found.message}\nFix: ${found.fix}${proof}`;
     const markdown = `- **${found.level}**${found.where ? ` \`${found.where}\`` : ""}: ${found.message}\n  - Fix: ${found.fix}` +
-      (proven ? `\n  - Proven: ${proven.dataset.words}` : "");
+      (proven ? `\n  - Tried: ${proven.dataset.words}` : "");
     const plain = button("copy", "Copy this finding as text", () => copy(text, plain));
     const marked = button("copy Markdown", "Copy this finding as Markdown", () => copy(markdown, marked));
     tools.append(plain, marked);
@@ -396,7 +396,7 @@
     const label = element("label", { class: "tools sort" }, "sort by ");
     const select = element("select");
     const known = ["label", "answer"].filter((name) => items.some((item) => item.dataset[name]));
-    for (const words of ["largest loss", "number", ...known]) select.append(element("option", { value: words }, words));
+    for (const words of ["most wrong", "number", ...known]) select.append(element("option", { value: words }, words));
     select.addEventListener("change", () => {
       const by = { number: "number", label: "label", answer: "answer" }[select.value];
       const sorted = by === undefined ? items : [...items].sort((a, b) =>

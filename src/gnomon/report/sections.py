@@ -15,25 +15,22 @@ from gnomon.report.shown_example import ShownExample
 from gnomon.report.table import Cell, PageTable
 
 __all__ = [
-    "badge_html", "figure_html", "finding_html", "collapsible_start_html", "gallery_html",
-    "pictures_html", "section_badge_html",
-    "section_html", "table_html", "values_html",
+    "STATUS_WORDS", "badge_html", "figure_html", "finding_html", "collapsible_start_html", "gallery_html",
+    "pictures_html", "section_html", "table_html", "values_html",
 ]  # fmt: skip
 
-WORDS = {"good": "fine", "unsure": "unclear", "note": "note", "warning": "warning", "problem": "problem",
-         "skipped": "skipped", "failed": "failed"}  # fmt: skip
+STATUS_WORDS = {"good": "good", "unsure": "cannot tell", "note": "note", "warning": "warning", "problem": "problem",
+                "skipped": "not examined", "failed": "failed"}  # fmt: skip
+"""The word for each status, the same for findings and sections, on the page, in notebooks and in the terminal."""
 FigureSize = Literal["small", "phone", "middle", "large"]
 SIZES: dict[FigureSize, tuple[float, float]] = {
     "small": (3.5, 2.8),
     "phone": (3.7, 2.9),
-    "middle": (4.5, 2.9),
+    "middle": (4.0, 2.8),
     "large": (6.2, 3.2),
 }
 """Width and height of a plot in inches: a small drawing has larger words when both fill the same space. A telephone
-shows 358 pixels, so that words of 10 points in a drawing of 4.5 inches have 11 pixels."""
-SECTION_WORDS = {"good": "good", "unsure": "cannot tell", "note": "look", "warning": "look", "problem": "bad",
-                 "skipped": "cannot tell", "failed": "cannot tell"}  # fmt: skip
-"""The mark of a section in words: it says what the sentence of the section says."""
+shows 358 pixels, so that words of 10 points in a drawing of 4 inches have 12 pixels."""
 OPEN = ("problem", "warning", "failed")
 """Statuses of sections that are open when the page is opened."""
 PREMISES = {True: ("good", "holds"), False: ("problem", "does not hold"), None: ("note", "not checked")}
@@ -75,7 +72,7 @@ def collapsible_start_html(key: str, title: str, status: str, line: str, *, is_o
     """
     return (
         f'<details class="part {status}" data-key="{escape(key)}"{" open" if is_open else ""}><summary><h2>'
-        f"{escape(title)}</h2> {section_badge_html(status)} <span class=line>{escape(line)}</span></summary>"
+        f"{escape(title)}</h2> {badge_html(status)} <span class=line>{escape(line)}</span></summary>"
     )
 
 
@@ -88,21 +85,12 @@ def _advice(part: Section, terms: TermMarker) -> list[str]:
 
 
 def badge_html(status: str) -> str:
-    """Returns the status of a finding as a colored word in HTML.
+    """Returns the status of a finding or of a report section as a colored word in HTML.
 
     >>> badge_html("good")
-    '<span class="badge good">fine</span>'
+    '<span class="badge good">good</span>'
     """
-    return f'<span class="badge {status}">{WORDS[status]}</span>'
-
-
-def section_badge_html(status: str) -> str:
-    """Returns the rating of a report section as a colored word in HTML: good, look, bad or cannot tell.
-
-    >>> section_badge_html("warning")
-    '<span class="badge warning">look</span>'
-    """
-    return f'<span class="badge {status}">{SECTION_WORDS[status]}</span>'
+    return f'<span class="badge {status}">{STATUS_WORDS[status]}</span>'
 
 
 def finding_html(
@@ -119,7 +107,7 @@ def finding_html(
         return fix
     where = f" <code>{escape(finding.where)}</code>" if finding.where else ""
     why = f' <a class=more href="#{escape(link)}">why</a>' if link else ""
-    proven = f'<span class=proven data-words="{escape(proof)}">Proven: {escape(proof)}</span>' if proof else ""
+    proven = f'<span class=proven data-words="{escape(proof)}">Tried: {escape(proof)}</span>' if proof else ""
     return f"{badge_html(finding.level.name.lower())}{where} {terms.mark_terms(finding.message)}{why} {fix}{proven}"
 
 

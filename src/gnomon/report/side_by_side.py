@@ -12,11 +12,11 @@ from gnomon.report.page import BadgeStatus, Page, Section
 from gnomon.report.plot_selection import shows_something
 from gnomon.report.sections import (
     OPEN,
+    badge_html,
     collapsible_start_html,
     figure_html,
     gallery_html,
     pictures_html,
-    section_badge_html,
     section_html,
 )
 
@@ -202,7 +202,7 @@ def _both(one: Section, two: Section | None, names: Names) -> list[str]:
             lines.append(f"<div><h3>{escape(name)}</h3><p class=answer>This report has no such section.</p></div>")
             continue
         own = [p for p in part.content.plots if p.title not in {plot.title for plot in drawn}]
-        lines += [f"<div><h3>{escape(name)} {section_badge_html(part.status)}</h3>"]
+        lines += [f"<div><h3>{escape(name)} {badge_html(part.status)}</h3>"]
         lines += [f"<p class=answer>{terms.mark_terms(part.answer)}</p>"]
         lines += [*gallery_html(part.content.exhibits), *pictures_html(own, f"{one.key}-{side}", terms), "</div>"]
     return [*lines, "</div>", *terms.cards(), "</section></details>"]

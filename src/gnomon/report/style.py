@@ -87,7 +87,7 @@ dialog.large::backdrop { background: rgb(0 0 0 / .5); }
   gap: 0 1.2rem; }
 .certainty { margin: .7rem 0; font-size: .95rem; max-width: 64rem; }
 .legend { margin: .4rem 0 0; color: var(--soft); font-size: .8rem; display: flex; flex-wrap: wrap; gap: 0 .7rem; }
-.calm { margin: 1.2rem 0; color: var(--soft); }
+.calm { margin: .5rem 0 1.2rem; max-width: 48rem; }
 .answer { font-size: 1.08rem; max-width: 48rem; margin: .5rem 0; }
 .aside, .cost { color: var(--soft); font-size: .88rem; margin: .1rem 0; }
 .cost { text-align: right; font-size: .78rem; }
@@ -131,7 +131,7 @@ figcaption { font-size: .88rem; color: var(--soft); }
   background: #000; border-radius: .3rem; margin-bottom: .3rem; }
 .gallery .aside { font-size: inherit; }
 .several .aside { display: block; font-size: .74rem; line-height: 1.3; margin: -.15rem 0 .2rem; }
-.gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); }
+.gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); }
 .board .gallery { grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .5rem; margin: .3rem 0; max-width: 26rem; }
 .board .gallery.wide { grid-template-columns: 1fr; max-width: none; }
 .board .gallery.pairs { grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); max-width: none; }

@@ -73,12 +73,21 @@ def described(made, data):
     return _content(drawn, data, torch.zeros(12, dtype=torch.long), unfinished=False)
 
 
-def test_samples_that_hardly_differ_are_a_warning_and_samples_like_the_data_are_not():
+@pytest.mark.parametrize(
+    ("factor", "kind", "level"),
+    [(0.24, "samples-collapsed", Level.PROBLEM), (0.26, "samples-hardly-differ", Level.WARNING)],
+)
+def test_samples_that_look_the_same_are_a_problem_and_samples_that_vary_little_a_warning(factor, kind, level):
+    (found,) = described(factor * X[:64], X).findings
+    assert found.kind == kind and found.level is level
+
+
+def test_samples_that_hardly_differ_are_a_problem_and_samples_like_the_data_are_not():
     poor, healthy = described(0.1 * X[:12], X), described(X[12:24], X)
     assert not poor.good_news and "vary far less than the data" in poor.answer
     assert healthy.good_news and "vary far less" not in healthy.answer and healthy.findings == ()
     (found,) = poor.findings
-    assert found.kind == "samples-hardly-differ" and found.level is Level.WARNING
+    assert found.kind == "samples-collapsed" and found.level is Level.PROBLEM
     assert abs(found.values["share"] - 0.1) < 1e-6
     spread, wanted = (next(v.value for v in poor.values if v.id == id) for id in ("sample-spread", "training-spread"))
     distances = [float((a - b).norm()) for i, a in enumerate(X[:12]) for b in X[:i]]
@@ -113,7 +122,7 @@ def test_a_collapsed_model_is_reported_by_the_examination_and_a_model_of_the_dat
             net.decode.weight.copy_(scale * torch.eye(6)[:, :2])
         return net.requires_grad_(True)
 
-    for scale, found in ((0.05, ["samples-hardly-differ"]), (1.0, [])):
+    for scale, found in ((0.05, ["samples-collapsed"]), (1.0, [])):
         result = examine(partial(build, scale), (x, x), lr=1e-6, epochs=5, budget=20, examination_steps=steps,
                          clock=FakeClock(0.05))  # fmt: skip
         assert [f.kind for f in result.section("samples").findings] == found

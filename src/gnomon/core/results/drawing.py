@@ -14,7 +14,7 @@ from os.path import commonprefix
 from textwrap import fill
 from typing import Any
 
-from gnomon.core.results.labels import label_curves
+from gnomon.core.results.labels import SMALL_TEXT, label_curves
 from gnomon.core.results.look import COLORS, DARK, MARKERS, SERIES, is_dark, matplotlib_settings
 from gnomon.core.results.matrix import draw_matrix
 from gnomon.core.results.plot import Band, Bars, Histogram, Image, Line, Plot, PlotMark, RangeMeter, Reference, Scatter
@@ -206,7 +206,7 @@ def _bars(ax: Any, mark: Bars, color: str) -> None:
         for place, value in zip(places, mark.values, strict=True):
             end = value if isfinite(value) else 0.0
             words, side = f" {plain_number(float(f'{value:.3g}'))} ", "left" if end >= 0 else "right"
-            ax.annotate(words, (end, place), va="center", ha=side, fontsize="small")
+            ax.annotate(words, (end, place), va="center", ha=side, fontsize=SMALL_TEXT)
         ax.margins(x=0.14)
 
 

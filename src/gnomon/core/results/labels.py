@@ -5,7 +5,7 @@ from typing import Any
 
 from gnomon.core.results.plot import Bars, Image, Line, Plot, RangeMeter, Reference
 
-__all__ = ["label_curves"]
+__all__ = ["SMALL_TEXT", "label_curves"]
 
 MIN_DISTANCE_OF_LABELS = 0.07
 """Smallest distance of two labels, as a share of the height of the axes."""
@@ -13,6 +13,8 @@ MIN_SPACE_AT_THE_LEFT = 0.06
 """A vertical line closer to the left edge, as a share of the width, gets its name on its right."""
 MAX_DIRECT_CHARACTERS = 18
 """Maximum number of characters of a label at the end of a curve; longer ones take too much of the picture."""
+SMALL_TEXT = 9.5
+"""Size of words and numbers inside the axes in points: little less than that of the axes, to be readable on a phone."""
 MAX_DIRECT_LABELS = 5
 """Maximum number of labels at the ends of curves."""
 
@@ -94,7 +96,7 @@ def _overlap(ax: Any, lines: list[Reference]) -> bool:
 def _label_reference(ax: Any, mark: Reference) -> None:
     """Writes the name of a reference line next to it: above its right end, or left of its upper end if vertical."""
     color = ax.xaxis.label.get_color()
-    style = {"fontsize": "small", "textcoords": "offset points", "color": color, "alpha": 0.85, "in_layout": False}
+    style = {"fontsize": SMALL_TEXT, "textcoords": "offset points", "color": color, "alpha": 0.85, "in_layout": False}
     if not mark.vertical:
         place = {"xy": (1, mark.at), "xycoords": ax.get_yaxis_transform(), "xytext": (-3, 3)}
         ax.annotate(mark.name, **place, ha="right", va="bottom", **style)

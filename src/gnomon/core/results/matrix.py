@@ -1,11 +1,13 @@
 """Draws a matrix with matplotlib: square cells, a color bar, labels of rows and columns, numbers in the cells."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from gnomon.core.results.labels import SMALL_TEXT
 from gnomon.core.results.plot import Image
 
-__all__ = ["draw_matrix"]
+__all__ = ["draw_matrix", "row_shares"]
 
 MAX_SIDE_RATIO = 8
 """Largest ratio of the sides at which cells are square; a longer matrix is stretched."""
@@ -45,8 +47,9 @@ def draw_matrix(ax: Any, mark: Image) -> None:
     if mark.centered:
         high = max(abs(low), abs(high)) or 1.0
         low = -high
-    elif mark.written:
-        low = min(low, 0.0)
+    colored = mark.values
+    if mark.written:
+        colored, low, high = row_shares(mark.values), 0.0, 1.0
     rows, columns = len(mark.values), len(mark.values[0]) if mark.values else 0
     square = max(rows, columns) <= MAX_SIDE_RATIO * min(rows, columns)
     colors = TWO_SIGNS if mark.centered else ONE_SIGN if mark.written else "viridis"
@@ -54,7 +57,7 @@ def draw_matrix(ax: Any, mark: Image) -> None:
     if mark.under:
         ax.imshow(mark.under, cmap="gray", alpha=UNDER_OPACITY, **style)
         style["alpha"] = [[_opacity(value, high) for value in row] for row in mark.values]
-    shown = ax.imshow(mark.values, cmap=colors, vmin=low, vmax=high, **style)
+    shown = ax.imshow(colored, cmap=colors, vmin=low, vmax=high, **style)
     ax.grid(visible=False)
     if mark.rows:
         ax.set_yticks(range(rows), mark.rows)
@@ -67,7 +70,7 @@ def draw_matrix(ax: Any, mark: Image) -> None:
     if mark.contours and low < high:
         _draw_contours(ax, mark)
     if mark.written:
-        _write_numbers(ax, mark, low, high)
+        _write_numbers(ax, mark, colored)
     elif low < high and ax.figure is not None:
         ax.figure.colorbar(ScalarMappable(shown.norm, shown.cmap), ax=ax, label=mark.name, shrink=0.85)
     else:
@@ -91,11 +94,20 @@ def _draw_contours(ax: Any, mark: Image) -> None:
     ax.contour(x, y, mark.values, levels=CONTOUR_LEVELS, colors="white", linewidths=0.7, alpha=0.8)
 
 
-def _write_numbers(ax: Any, mark: Image, low: float, high: float) -> None:
+def row_shares(values: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    """Returns each number of a matrix divided by the sum of its row; zeros in rows of zeros.
+
+    >>> row_shares([[3, 1], [0, 0]])
+    ((0.75, 0.25), (0.0, 0.0))
+    """
+    return tuple(tuple(value / (sum(map(abs, row)) or 1.0) for value in row) for row in values)
+
+
+def _write_numbers(ax: Any, mark: Image, shares: Sequence[Sequence[float]]) -> None:
     digits = max(len(f"{value:,.0f}") for row in mark.values for value in row)
-    size = 6 if digits * len(mark.values) > SMALL_CELLS or len(mark.values) > 10 else 9
+    size = 7.5 if digits * len(mark.values) > SMALL_CELLS or len(mark.values) > 10 else SMALL_TEXT
     for i, row in enumerate(mark.values):
         for j, value in enumerate(row):
-            dark = high > low and (value - low) / (high - low) > DARK_CELL
+            dark = shares[i][j] > DARK_CELL
             words = f"{value:,.0f}" if value else ""
             ax.text(j, i, words, ha="center", va="center", fontsize=size, color="#ffffff" if dark else "#1b1e24")

@@ -160,7 +160,8 @@ class Histogram(Record):
 class Image(Record):
     """A matrix drawn as an image in a plot: first row on top, with a color bar labeled ``name``.
 
-    ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number. ``centered``: two
+    ``rows`` and ``columns`` are words along the sides. ``written``: each cell shows its number, and
+    its color is the share of the row. ``centered``: two
     colors for the two signs, with zero in the middle. ``extent`` holds the coordinates of the left, right, lower and
     upper edge, so that other marks can be placed on the picture. ``contours``: lines of equal value. ``under`` is a
     picture in gray under the values, which are the more opaque the larger they are.

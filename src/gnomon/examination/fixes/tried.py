@@ -5,7 +5,7 @@ run.
 >>> before, _, after = TriedFix(*words, 0.31, 0.96, gain, "accuracy", 500, 400).sentence.partition(" (")
 >>> before, after
 ('With standardized inputs: 31.0 % -> 96.0 % right on 500 held-out examples',
- 'same 400 steps; gain 60 to 70 points with 95 % confidence).')
+ 'one random seed, same 400 steps; gain 60 to 70 points with 95 % confidence).')
 """
 
 from collections.abc import Sequence
@@ -82,8 +82,8 @@ class TriedFix(Record):
             for g in (self.gain.low, self.gain.high)
         )
         gain = f"gain {low} to {high}{' points' if points else ''} with 95 % confidence"
-        same = f"same {self.steps:,} steps" + (f", mean of {self.seeds} seeds" if self.seeds > 1 else "")
-        return f"{head} ({same}; {gain}).{f' {self.later}' if self.later else ''}"
+        seeds = f"mean of {self.seeds} random seeds" if self.seeds > 1 else "one random seed"
+        return f"{head} ({seeds}, same {self.steps:,} steps; {gain}).{f' {self.later}' if self.later else ''}"
 
     def __str__(self) -> str:
         return self.sentence

@@ -16,6 +16,7 @@ from gnomon.examination.cost import largest_size_up_to
 from gnomon.examination.step import (
     NOT_TRAINED_LONG_ENOUGH,
     SKIPPED_AFTER_DIVERGENCE,
+    SKIPPED_WITHOUT_TRAINING,
     TRAINING_NOT_FINISHED,
     AbstractStep,
     StepContext,
@@ -26,7 +27,7 @@ from gnomon.examination.step import (
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
-from gnomon.examination.worst_positions import show_worst_positions
+from gnomon.examination.worst_positions import rank_worst, show_worst_positions
 from gnomon.report import PageContent
 from gnomon.report.shown_example import ShownExample, draw_picture, is_picture, show_example
 from gnomon.training import TrainingRun
@@ -67,7 +68,7 @@ class ExamplesStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         run = products.get(TrainingRun)
         if run is None:
-            raise StepSkipped("Skipped: the network has not been trained, so its mistakes are not informative.")
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if run.diverges:
             raise StepSkipped(SKIPPED_AFTER_DIVERGENCE)
         at_positions = _position_loss(subject)
@@ -87,27 +88,32 @@ class ExamplesStep(AbstractStep):
         if not bool(torch.isfinite(f).all()):
             raise StepSkipped("Skipped: some outputs are not finite.")
         if at_positions is not None:
-            error, shown, answer = show_worst_positions(subject, at_positions, f, examples, numbers, which)
+            error, worst, shown, answer, wrong = show_worst_positions(
+                subject, at_positions, f, examples, numbers, which
+            )
             plots: tuple[Plot, ...] = ()
             mostly_wrong = False
         else:
             classes = subject.task.classes > 0
             error, answers, notes = _judge(f, examples.y, subject)
-            worst = error.topk(min(SHOWN_EXAMPLES, len(error))).indices.cpu()
+            mistakes = predicted_classes(f) != examples.y if classes else torch.zeros_like(error)
+            wrong = int(mistakes.sum()) if classes else None
+            worst = rank_worst(error, mistakes, SHOWN_EXAMPLES)
+            losses = _losses(f[worst], examples.y[worst], subject)
             shown = tuple(
                 _show(subject, take_examples(examples.x, worst[i : i + 1]), f[j], int(numbers[j]), examples.y[j],
-                      answers[j], notes[j])
+                      answers[j], f"{notes[j]}{losses[i]}")
                 for i, j in enumerate(worst.tolist())
             )  # fmt: skip
-            mostly_wrong = classes and float((predicted_classes(f) != examples.y).double().mean()) > 0.5
+            mostly_wrong = wrong is not None and wrong > 0.5 * len(error)
             answer, plots = _mistakes(f, examples.y, which, subject) if classes else (_largest(error, which), ())
-        values = (
+        values = [
             Value("examples tried", len(numbers), meaning=f"of {len(source)} {which} examples", id="examples-tried"),
-        )
-        largest = error.topk(len(shown)).values.tolist()
-        product = HardestExamples(tuple(e.number for e in shown), tuple(largest))
+        ]
+        values += [] if wrong is None else [Value("examples with a wrong answer", wrong, id="examples-wrong")]
+        product = HardestExamples(tuple(e.number for e in shown), tuple(error[worst].tolist()))
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {TRAINING_NOT_FINISHED} {answer}" if run.shortage else answer
-        content = PageContent(answer, (), values, plots, exhibits=shown, good_news=not mostly_wrong)
+        content = PageContent(answer, (), tuple(values), plots, exhibits=shown, good_news=not mostly_wrong)
         return StepResult(content, product, "unsure" if run.shortage else "answered")
 
 
@@ -116,6 +122,15 @@ def _position_loss(subject: Subject) -> PositionCrossEntropy | None:
     reading = subject.task.reading
     loss = None if reading is None else reading.loss
     return loss if isinstance(loss, PositionCrossEntropy) and not loss.shared else None
+
+
+def _losses(f: Tensor, y: Tensor, subject: Subject) -> list[str]:
+    """Returns the training loss of each shown example as text; empty texts for a user's own loss."""
+    loss = subject.task.loss
+    if subject.recipe.own_loss is not None or loss is None:
+        return [""] * len(f)
+    targets = subject.targets(y)
+    return [f", loss {float(loss.value(f[i : i + 1], targets[i : i + 1])):.3g}" for i in range(len(f))]
 
 
 def _judge(f: Tensor, y: Tensor, subject: Subject) -> tuple[Tensor, list[str], list[str]]:

@@ -12,7 +12,14 @@ from gnomon.examination.fixes.repairs import add_repairs, is_poor_run
 from gnomon.examination.fixes.table import fixes_for
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix, TriedFixes
-from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped
+from gnomon.examination.step import (
+    SKIPPED_WITHOUT_TRAINING,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+)
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.subject import Subject
 from gnomon.examination.timed import out_of_time_error
@@ -70,7 +77,7 @@ class FixesStep(AbstractStep):
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not context.fit:
-            raise StepSkipped("Skipped: fixes are tried in training, and training was not requested.")
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         fixable = [finding for finding in context.findings if fixes_for(finding)]
         run, symptom = products.get(TrainingRun), _symptom(context.findings)
         diverged = run is not None and run.stopped == "diverged"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import isfinite
 
 import torch
-from torch import Tensor
 
 from gnomon.core.errors import NotFiniteError
 from gnomon.core.inputs.source import Batch, InMemorySource
@@ -19,7 +18,15 @@ from gnomon.core.results import Axis, Hypothesis, Line, Plot, QuantityDefinition
 from gnomon.core.results.record import Record
 from gnomon.dynamics import predict_from_kernel
 from gnomon.dynamics.trajectory import Trajectory
-from gnomon.examination.step import AbstractStep, StepContext, StepProducts, StepResult, StepSkipped, error_sentence
+from gnomon.examination.step import (
+    SKIPPED_WITHOUT_TRAINING,
+    AbstractStep,
+    StepContext,
+    StepProducts,
+    StepResult,
+    StepSkipped,
+    error_sentence,
+)
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.forecast import MAX_TEST_EXAMPLES, add_rounding_to_diagonal
 from gnomon.examination.steps.kernel import ProbeKernel
@@ -90,7 +97,7 @@ class MatchStep(AbstractStep):
 
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not context.fit:
-            raise StepSkipped("Skipped: training was not requested.")
+            raise StepSkipped(SKIPPED_WITHOUT_TRAINING)
         if subject.recipe.own_loss is not None:
             raise StepSkipped("Skipped: theory has no equations of training for your own loss.")
         rule, whose = _rule(subject, products[Sharpness])
@@ -234,7 +241,7 @@ def _content(match: TheoryMatch, rule: SGD, whose: str, n: int, outputs: int) ->
         Hypothesis("outputs do not influence each other", outputs == 1, "the mean kernel over outputs is used"),
     )
     good = match.gap <= CLOSE_GAP
-    return PageContent(answer, (), values, (_plot(match, method),), (definition,), premises, good_news=good)
+    return PageContent(answer, (), values, (_plot(match),), (definition,), premises, good_news=good)
 
 
 def _agreement(match: TheoryMatch) -> str:
@@ -245,26 +252,23 @@ def _agreement(match: TheoryMatch) -> str:
     return f"Theory and measurement agree within {CLOSE_GAP:.0%} until step {last} of {end} and then differ"
 
 
-def _plot(match: TheoryMatch, method: str) -> Plot:
+def _plot(match: TheoryMatch) -> Plot:
     run, predicted = match.measured, match.predicted
-    curves: list[tuple[str, Tensor, Tensor]] = [("training", run.loss, predicted.loss)]
-    if run.test_loss is not None and predicted.test_loss is not None:
-        curves.append(("test", run.test_loss, predicted.test_loss))
-    marks: list[Line | Scatter] = []
     own, theirs = (list(places) for places in zip(*match.pairs, strict=True))
     steps = run.steps[own]
-    for color, (name, measured, wanted) in enumerate(curves):
-        marks.append(Line(f"predicted, {name}", steps, wanted[theirs], color=color, predicted=True))
-        marks.append(Scatter(f"measured, {name}", steps, measured[own], color))
+    marks = (
+        Line("predicted", steps, predicted.loss[theirs], predicted=True),
+        Scatter("measured", steps, run.loss[own], 0),
+    )
     losses = torch.tensor([value for mark in marks for value in mark.y], dtype=torch.float64)
     positive = losses[losses.isfinite() & (losses > 0)]
     wide = len(positive) == len(losses) and float(positive.max()) > LOG_RATIO * float(positive.min())
     words = (
-        f"Not your training, but a short run of {method}, because theory predicts plain gradient descent. Lines: "
-        "predicted before training for fixed features. Dots: measured."
+        "Not your training, but a separate short run of plain gradient descent. Dots: measured. Line: predicted before "
+        "the run, for a network that keeps its initial features."
     )
     if match.gap > CLOSE_GAP:
         words += f" {_agreement(match)}: the network changes its features."
     each = run.seconds / max(int(run.steps[-1]), 1)
     axes = Axis("step", other_unit=("seconds", each)), Axis(run.loss_name, log=wide)
-    return Plot("Theory: short gradient descent run", tuple(marks), *axes, words, id="theory-and-measurement")
+    return Plot("Theory check (a separate run)", marks, *axes, words, id="theory-and-measurement")

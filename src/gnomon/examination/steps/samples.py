@@ -48,6 +48,10 @@ that generates the distribution of the data have the same distances, up to the c
 normal numbers, 0 of 200 such models were reported."""
 
 
+MAX_COLLAPSED_SHARE = 0.25
+"""Share of the distance between training examples below which samples look the same: half of `MIN_SPREAD_SHARE`."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnSamples(Record):
     """Result: samples drawn from a model, the number of its latent dimensions, and distances to the nearest training
@@ -114,9 +118,8 @@ def _content(drawn: DrawnSamples, seen: Tensor, nearest: Tensor, *, unfinished: 
     away, spread, wanted = float(drawn.distances.median()), drawn.spread, drawn.data_spread
     share = spread / wanted if wanted > 0 else 1.0
     uniform = share < MIN_SPREAD_SHARE
-    findings = (
-        (Finding(kinds.SAMPLES_HARDLY_DIFFER, "outputs", {"share": share}),) if uniform and not unfinished else ()
-    )
+    kind = kinds.SAMPLES_COLLAPSED if share < MAX_COLLAPSED_SHARE else kinds.SAMPLES_HARDLY_DIFFER
+    findings = (Finding(kind, "outputs", {"share": share}),) if uniform and not unfinished else ()
     answer = (
         f"{len(drawn.samples)} samples from random codes of {drawn.code_size} numbers. The samples differ from each "
         f"other by {spread:.3g} (median distance), training examples by {wanted:.3g}"
@@ -152,7 +155,7 @@ def _exhibit(number: int, sample: Tensor, nearest: Tensor, distance: float) -> S
     words = ("nearest example", "sample")
     if is_picture(sample):
         return ShownExample(
-            number, "", "", f"{distance:.2g} apart", draw_picture(sample), label_picture=draw_picture(nearest),
+            number, "", "", f"distance {distance:.2g}", draw_picture(sample), label_picture=draw_picture(nearest),
             words=words, input_word="sample", ranked=False,
         )  # fmt: skip
     numbers = tuple(f"{value:.3g}" for value in sample.flatten()[:12].tolist())

@@ -189,7 +189,8 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
     known = [(i, theory[v.name]) for i, v in zip(places, weighted, strict=True) if theory.get(v.name, 0) > 0]
     predicted = (Line("theory", [i for i, _ in known], [q for _, q in known], color=0),) if known else ()
     axis = Axis("layer with weights")
-    words = _course("outputs", [layer.activation for layer in weighted])
+    words = f"Dots: measured at the start{', line: theory' if predicted else ''}. "
+    words += _course("outputs", [layer.activation for layer in weighted])
     forwards = Plot(
         "Size of each layer's outputs",
         (measured, *predicted),
@@ -199,7 +200,7 @@ def _through_layers(weighted: tuple[LayerSignal, ...], theory: dict[str, float])
         id="signal-forward",
     )
     updates = Scatter("measured", places, [layer.update or nan for layer in weighted])
-    words = _course("gradients", [layer.update for layer in weighted])
+    words = f"Dots: measured at the start. {_course('gradients', [layer.update for layer in weighted])}"
     scale = Axis("|gradient|² / |weights|²", log=True)
     backwards = Plot("Size of each layer's gradient", (updates,), axis, scale, words, id="signal-backward")
     return forwards, backwards

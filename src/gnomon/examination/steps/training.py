@@ -12,6 +12,7 @@ from gnomon.examination.good_results import results_are_good
 from gnomon.examination.perplexity import perplexity_values, verdict_with_perplexity
 from gnomon.examination.step import (
     NOT_TRAINED_LONG_ENOUGH,
+    SKIPPED_WITHOUT_TRAINING,
     AbstractStep,
     StepContext,
     StepProducts,
@@ -70,6 +71,10 @@ LARGE_RISE = 1.2
 MIN_RISING_LOSSES = 5
 """Number of last recorded test losses, each larger than the one before, that show a rise below `LARGE_RISE`. Only for
 tasks without classes: with classes, the accuracy may still improve."""
+LAST_PART = 0.25
+"""Share of the steps, at the end of training, in which the loss is compared with the loss before them."""
+MIN_FALL_AT_END = 0.05
+"""Relative fall of the loss in the last part of training at which more steps are likely to help."""
 MIN_STEPS_TO_JUDGE = 100
 """Steps after which a network at chance level has a problem; below, it was only trained too briefly."""
 
@@ -97,7 +102,7 @@ class TrainingStep(AbstractStep):
     def run(self, subject: Subject, products: StepProducts, context: StepContext) -> StepResult:  # noqa: D102
         if not context.fit:
             raise StepSkipped(
-                "Skipped: training was not requested. Pass fit=True (--fit), or a function that builds the network."
+                f"{SKIPPED_WITHOUT_TRAINING} Pass fit=True (--fit), or a function that builds the network."
             )
         require_gradients(subject)
         cost = products[NetworkProfile].cost
@@ -119,7 +124,8 @@ class TrainingStep(AbstractStep):
         reading, own = subject.task.reading, subject.recipe.loader is not None
         verdict = verdict_with_perplexity(run, reading)
         answer = f"{NOT_TRAINED_LONG_ENOUGH} {short}. {verdict}" if short else f"{verdict}{_disagreement(run, wanted)}"
-        values = (*_values(run, size, own=own), *perplexity_values(run, reading), *wanted)
+        falling = () if short else fall_at_end(run)
+        values = (*_values(run, size, own=own), *perplexity_values(run, reading), *wanted, *falling)
         content = PageContent(answer, findings, values, tuple(plots), definitions, data=data)
         good = results_are_good(run, labels_of_all_examples(subject.train))
         enough = not short and (_loss_fell(run) or int(run.steps[-1]) >= MIN_STEPS_TO_JUDGE)
@@ -203,6 +209,32 @@ def _values(run: TrainingRun, size: int, *, own: bool) -> tuple[Value, ...]:
         least = f"least: {float(run.test_loss.min()):.3g}"
         values.append(Value("test loss", float(run.test_loss[-1]), meaning=least, id="test-loss"))
     return tuple(values)
+
+
+def fall_at_end(run: TrainingRun) -> tuple[Value, ...]:
+    """Returns by how much the test loss fell in the last quarter of training, if it was still falling; else nothing.
+
+        fall = 1 - loss(end) / loss(three quarters of the steps)                                                (1)
+
+    The loss between two recorded steps is interpolated. Without test examples it is the training loss.
+
+    >>> from gnomon.training import SGD, train
+    >>> batch = torch.ones(8, 2), torch.zeros(8).long()
+    >>> run = train(torch.nn.Linear(2, 3), batch, optimizer=SGD(0.1), steps=40)
+    >>> [value.id for value in fall_at_end(run)]
+    ['fall-at-end']
+    """
+    name, losses = ("the training loss", run.loss) if run.test_loss is None else ("the test loss", run.test_loss)
+    if run.diverges or len(losses) < 3 or not bool(torch.isfinite(losses).all()) or float(losses[-1]) <= 0:
+        return ()
+    steps, start = run.steps.double(), (1 - LAST_PART) * float(run.steps[-1])
+    after = min(int(torch.searchsorted(steps, start)), len(steps) - 1)
+    share = (start - float(steps[after - 1])) / float(steps[after] - steps[after - 1])
+    before = float(torch.lerp(losses[after - 1].double(), losses[after].double(), share))
+    fall = 1 - float(losses[-1]) / before  # (1)
+    if fall < MIN_FALL_AT_END or float(losses[-1]) > float(losses.min()):
+        return ()
+    return (Value(name, f"{fall:.0%}", meaning="the last quarter of the steps", id="fall-at-end"),)
 
 
 def _below_kernel(run: TrainingRun, products: StepProducts) -> tuple[Finding, ...]:
