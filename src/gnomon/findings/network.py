@@ -66,6 +66,9 @@ DETACHED = _kind("detached", Level.PROBLEM,
     "No gradient reaches {names}, which affect the outputs: {size:,} of {total:,} parameters are not trained.",
     "Remove what cuts the graph after '{last}' in forward: .detach(), .data, .numpy(), torch.no_grad() or argmax.",
     causes=OUTCOMES)
+OUTPUTS_WITHOUT_LOSS = _kind("outputs-without-loss", Level.NOTE,
+    "The loss does not use the outputs of {names}: their {size:,} parameters are not trained.",
+    "Add these outputs to the loss if you need them.")
 UNUSED_PARAMETERS = _kind("unused-parameters", Level.PROBLEM,
     "These layers have no effect on the outputs: {names}. Their {size:,} parameters are not trained.",
     "Use self.{where} in forward, or delete it from __init__.")

@@ -125,7 +125,7 @@ TABLE: tuple[FindingKind, ...] = (
     loop.ZERO_GRADIENT, loop.LOSS_NOT_FALLING, loop.VALIDATION_WITH_GRADIENTS,
     loop.VALIDATION_ON_TRAINING_DATA, loop.RANK_LOST,
     # Notes.
-    network.UNUSED_ARGUMENT,
+    network.UNUSED_ARGUMENT, network.OUTPUTS_WITHOUT_LOSS,
     training.LEARNING_RATE_SMALL, training.ENDS_UNSTABLE, decisions.SHIFTS_BUT_GOOD, training.BELOW_LIMIT_BUT_GOOD,
     data.ROWS_STANDARDIZED_NOTE, loading.SORTED_ROWS, loading.ROWS_DRIFT, data.CONSTANT_COLUMNS,
     network.ZERO_LAST_LAYER,

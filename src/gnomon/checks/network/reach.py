@@ -35,7 +35,7 @@ from torch.func import functional_call
 from gnomon.core.inputs.arguments import Inputs, count_examples
 from gnomon.core.modules.copies import copy_module
 from gnomon.core.modules.layer_classes import LINEAR_OR_CONVOLUTION
-from gnomon.core.modules.outputs import output_rows, run_to_rows
+from gnomon.core.modules.outputs import output_rows
 from gnomon.core.modules.preserve import preserve, random_state
 from gnomon.core.modules.run import call_with_inputs, run_module
 from gnomon.core.results import Finding, Value
@@ -67,6 +67,7 @@ def untrained_parameter_findings(
     reached: Collection[str],
     *,
     affecting_outputs: Collection[str] = (),
+    affecting_loss: Collection[str] | None = None,
     in_optimizer: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Reports parameters that training does not change, most serious first.
@@ -75,6 +76,7 @@ def untrained_parameter_findings(
         module: the network.
         reached: names of parameters that have a gradient of the loss, in training mode.
         affecting_outputs: names of parts without gradients whose parameters affect the outputs.
+        affecting_loss: those of them whose parameters also affect the loss; None stands for all of them.
         in_optimizer: names of parameters that the optimizer has; None if it is not known.
 
     Hypotheses: as above. False alarms: 1e-3 for a frozen layer whose weights were trained, none otherwise.
@@ -87,9 +89,12 @@ def untrained_parameter_findings(
     """
     own = {name: p for name, p in module.named_parameters() if p.requires_grad}
     parts = parts_without_gradient(module, reached)
-    cut = [name for name in parts if name in affecting_outputs]
+    matter = affecting_outputs if affecting_loss is None else affecting_loss
+    cut = [name for name in parts if name in affecting_outputs and name in matter]
+    aside = [name for name in parts if name in affecting_outputs and name not in matter]
     unused = [name for name in parts if name not in affecting_outputs]
     found = [*_find_detached(cut, parts, own), *_find_unused(module, unused, parts, own), *_find_frozen(module)]
+    found += _find_without_loss(aside, parts, own)
     if in_optimizer is not None:
         found += _not_held([name for name in own if name not in in_optimizer and name in reached], own)
     return most_serious_first(found)
@@ -125,6 +130,14 @@ def _find_detached(cut: list[str], parts: Mapping[str, list[str]], own: Mapping[
     values = {"names": listed, "size": size, "total": all_of, "last": name}
     evidence = (Value("parameters without a gradient", size),)
     return [Finding(kinds.DETACHED, sorted(cut)[0], values, evidence, 0.0)]
+
+
+def _find_without_loss(aside: list[str], parts: Mapping[str, list[str]], own: Mapping[str, Tensor]) -> list[Finding]:
+    if not aside:
+        return []
+    size = _sizes([n for name in aside for n in parts[name]], own)
+    listed = ", ".join(f"'{n}'" for n in sorted(aside)[:4])
+    return [Finding(kinds.OUTPUTS_WITHOUT_LOSS, sorted(aside)[0], {"names": listed, "size": size}, (), 0.0)]
 
 
 def _find_unused(
@@ -236,15 +249,26 @@ def loss_gradients(
     return dict(zip(own, grads, strict=True))
 
 
-def parts_that_change_outputs(module: nn.Module, x: Inputs, candidates: Mapping[str, list[str]]) -> list[str]:
+def parts_that_change_outputs(
+    module: nn.Module,
+    x: Inputs,
+    candidates: Mapping[str, list[str]],
+    measure: Callable[[Any], Tensor] | None = None,
+) -> list[str]:
     """Returns the submodules among ``candidates`` whose parameters affect the network's outputs.
+
+    ``measure`` computes what must change from all that the network returns, such as the loss; by default, its outputs.
 
     >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight", "bias"]})
     ['']
+    >>> parts_that_change_outputs(nn.Linear(1, 1), torch.ones(2, 1), {"": ["weight"]}, lambda returned: torch.zeros(1))
+    []
     """
+    n = count_examples(x)
+    value = (lambda returned: output_rows(returned, n)) if measure is None else measure
     first, others = list(candidates)[:MAX_PARTS], list(candidates)[MAX_PARTS:]
-    matter = [name for name in first if _changes_outputs(module, x, candidates[name])]
-    if others and _changes_outputs(module, x, [name for part in others for name in candidates[part]]):
+    matter = [name for name in first if _changes(module, x, candidates[name], value)]
+    if others and _changes(module, x, [name for part in others for name in candidates[part]], value):
         matter += others
     return matter
 
@@ -263,14 +287,12 @@ def parameters_in_optimizer(module: nn.Module, optimizer: AbstractOptimizer | No
     return [name for name, p in own.items() if id(p) in ids]
 
 
-def _changes_outputs(module: nn.Module, x: Inputs, names: list[str]) -> bool:
+def _changes(module: nn.Module, x: Inputs, names: list[str], measure: Callable[[Any], Tensor]) -> bool:
     own = dict(module.named_parameters())
     with preserve(module, seed=0, grad=False):
         changed = {
             name: own[name] + torch.randn_like(own[name]) * (own[name].std(correction=0) + 0.1) for name in names
         }
-        first = run_to_rows(module, x).clone()
-        other = output_rows(
-            call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x), count_examples(x)
-        )
+        first = measure(run_module(module, x)).clone()
+        other = measure(call_with_inputs(lambda *a, **k: functional_call(module, changed, a, k), x))
     return bool((first - other).abs().max() > 1e-5 * first.abs().max())

@@ -208,9 +208,15 @@ def _reach(subject: Subject, few: Examples, reached: tuple[str, ...]) -> tuple[F
     module = subject.module
     if not subject.trainable:
         return ()  # The section on the network reports this error.
-    matter = parts_that_change_outputs(module, few.x, parts_without_gradient(module, reached))
+    parts = parts_without_gradient(module, reached)
+    matter = parts_that_change_outputs(module, few.x, parts)
+    compared = parts_that_change_outputs(
+        module, few.x, {name: parts[name] for name in matter}, lambda returned: subject.loss_of(returned, few.y)
+    )
     held = parameters_in_optimizer(module, subject.optimizer)
-    return untrained_parameter_findings(module, reached, affecting_outputs=matter, in_optimizer=held)
+    return untrained_parameter_findings(
+        module, reached, affecting_outputs=matter, affecting_loss=compared, in_optimizer=held
+    )
 
 
 def _find_unregistered(subject: Subject, few: Examples) -> tuple[Finding, ...]:
