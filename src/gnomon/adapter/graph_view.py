@@ -22,6 +22,7 @@ from gnomon.adapter.graphs import (
     pad_rows,
 )
 from gnomon.adapter.losses import IGNORED_LABEL
+from gnomon.adapter.typed_graphs import adapt_typed_graph
 from gnomon.adapter.view import ModuleView
 from gnomon.core.errors import InputError
 from gnomon.core.modules.outputs import output_tensor
@@ -119,6 +120,8 @@ def adapt_graph_network(module: nn.Module, *data: Any) -> tuple[nn.Module, *tupl
     >>> adapt_graph_network(nn.Linear(1, 1), torch.zeros(2, 1)) is None
     True
     """
+    if (typed := adapt_typed_graph(module, *data)) is not None:
+        return typed
     if not data or (first := list_graphs(data[0])) is None:
         return None
     if len(first) == 1 and _has_masks(first[0]):
