@@ -27,6 +27,7 @@ from gnomon.adapter.model_loss import adapt_model_loss, computes_binary_loss, lo
 from gnomon.adapter.objects import adapt_detection_model
 from gnomon.adapter.read import read_output_meaning
 from gnomon.adapter.states import adapt_text_columns, texts_per_batch, with_initial_hidden_state
+from gnomon.adapter.users_loss_view import NamedModelLoss, adapt_users_loss
 from gnomon.adapter.view import OutputSelection, select_output
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.source import data_source
@@ -55,7 +56,13 @@ class AdaptedModel:
 
 
 def adapt_model_and_data(
-    module: nn.Module, train: Any, test: Any = None, *, reading: str | None = None, own_loss: bool = False
+    module: nn.Module,
+    train: Any,
+    test: Any = None,
+    *,
+    reading: str | None = None,
+    own_loss: bool = False,
+    users_loss: Callable[[Any, Any], Any] | None = None,
 ) -> AdaptedModel:
     """Converts a module and its data so that inputs and outputs have one row per example; changes nothing if they
     already do.
@@ -65,7 +72,8 @@ def adapt_model_and_data(
     state is passed to modules that require one. Complex parameters become pairs of reals.
     If the data have no targets, or targets that do not fit the outputs, and the module returns a loss, the loss is the
     module's; so is the binary cross-entropy of targets between 0 and 1. With ``own_loss`` the user passed a loss, and
-    all that the module returns is left to it; with ``reading`` the user named the task.
+    all that the module returns is left to it; with ``reading`` the user named the task. ``users_loss`` is this loss if
+    gnomon does not know it: it becomes a part of the module if outputs or targets are not one tensor.
     Cost: a few forward passes on two examples.
 
     >>> import torch
@@ -85,6 +93,10 @@ def adapt_model_and_data(
         return AdaptedModel(*columns, batch=size or texts_per_batch(columns[0], train))
     module = _with_state(module, train)
     axis = _example_axis(module, train)
+    found = None if users_loss is None or axis is not None else adapt_users_loss(module, users_loss, train, test)
+    if found is not None:
+        name = getattr(users_loss, "__name__", type(users_loss).__name__)
+        return AdaptedModel(*found, loss=NamedModelLoss(name), batch=size)
     module = with_examples_first(module, axis)
     if own_loss:
         return AdaptedModel(module, train, test, axis=axis)

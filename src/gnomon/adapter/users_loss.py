@@ -11,19 +11,24 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from gnomon.core.modules.outputs import output_tensor
+from gnomon.core.inputs.arguments import input_tensors
+from gnomon.core.modules.outputs import output_fields, output_tensor
 
-__all__ = ["loss_takes_predictions", "call_user_loss"]
+__all__ = ["call_user_loss", "loss_takes_predictions", "rewards_labels"]
+
+MIN_SHARE_OF_REWARDED_LABELS = 0.9
+"""Share of examples whose label must have the steepest descent; below 1, because a penalty can outweigh a few."""
 
 
 def call_user_loss(loss: Callable[[Any, Tensor], Any], returned: Any, y: Tensor) -> Any:
     """Calls the user's loss with the module's whole return value, or with the predictions only if the loss accepts
     nothing else.
 
-    A tensor, or the ``logits`` of a record, is passed alone. Tuples, dicts and other records are passed whole first, as
-    the loss of a variational autoencoder needs them.
+    A tensor, or the ``logits`` of a record without other tensors, is passed alone. Tuples, dicts and other records are
+    passed whole first, as the losses of variational autoencoders and of auxiliary outputs need them.
     Cost: one call of the loss, or two.
 
     >>> import torch
@@ -50,4 +55,33 @@ def loss_takes_predictions(returned: Any) -> bool:
     >>> loss_takes_predictions(torch.zeros(1)), loss_takes_predictions((torch.zeros(1), torch.zeros(1)))
     (True, False)
     """
-    return isinstance(returned, Tensor) or isinstance(getattr(returned, "logits", None), Tensor)
+    if isinstance(returned, Tensor):
+        return True
+    logits = getattr(returned, "logits", None)
+    return isinstance(logits, Tensor) and not any(t is not logits for t in input_tensors(output_fields(returned)))
+
+
+def rewards_labels(loss: Callable[[Any, Tensor], Any], outputs: Tensor, y: Tensor) -> bool:
+    """Checks whether a user's loss reads outputs as scores of classes: a step downhill raises the label's output most.
+
+    Losses of embeddings, such as a triplet loss, also take integer labels; outputs are not classes then. Examples
+    whose gradient is zero are left out.
+    Cost: one evaluation of the loss and its gradient.
+
+    >>> scores, y = torch.zeros(2, 3), torch.tensor([2, 0])
+    >>> rewards_labels(torch.nn.functional.cross_entropy, scores, y)
+    True
+    >>> rewards_labels(lambda f, y: (f[0] - f[1] + 1).square().sum(), scores, y)
+    False
+    """
+    if outputs.dim() != 2 or y.dim() != 1 or y.is_floating_point() or int(y.max()) >= outputs.shape[1]:
+        return False
+    with torch.inference_mode(False), torch.enable_grad():
+        f = outputs.detach().clone().requires_grad_()
+        value = loss(f, y.clone())
+        if not isinstance(value, Tensor) or not value.requires_grad:
+            return True
+        (slope,) = torch.autograd.grad(value.sum(), f)
+    rows = slope.any(1) & slope.isfinite().all(1)
+    right = slope.argmin(1) == y.to(slope.device)
+    return not bool(rows.any()) or float(right[rows].double().mean()) >= MIN_SHARE_OF_REWARDED_LABELS

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from torch import Tensor, nn
 
 from gnomon.checks.network.head import last_operation
-from gnomon.core.inputs.source import AbstractSource, Batch
+from gnomon.core.inputs.source import AbstractSource, Batch, InMemorySource
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run_module
 
-__all__ = ["IntegerClassSource", "are_logits_of_labels"]
+__all__ = ["IntegerClassSource", "are_logits_of_labels", "with_integer_classes"]
 
 BOUNDED = ("Sigmoid", "Softmax", "LogSoftmax", "LogSigmoid", "Tanh", "Relu", "Softplus", "Hardtanh", "Clamp")
 """Last operations whose results are not logits, but may be compared with 0 and 1 by a squared loss."""
@@ -61,6 +61,18 @@ class IntegerClassSource(AbstractSource):
 
     def at(self, index: Tensor) -> Batch:  # noqa: D102
         return _as_classes(self.source.at(index))
+
+
+def with_integer_classes(source: AbstractSource) -> AbstractSource:
+    """Returns the same data with labels as integer classes; labels in memory are converted once, others when read.
+
+    >>> import torch
+    >>> with_integer_classes(InMemorySource(Batch(torch.eye(2), torch.eye(2)), None)).labels()
+    tensor([0, 1])
+    """
+    if isinstance(source, InMemorySource):
+        return InMemorySource(_as_classes(source.batch), None)
+    return IntegerClassSource(source)
 
 
 def _as_classes(batch: Batch) -> Batch:

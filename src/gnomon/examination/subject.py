@@ -21,6 +21,7 @@ from gnomon.adapter.example_axis import LossOfReturned
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.adapter.reading import OutputMeaning, TaskName
 from gnomon.adapter.users_loss import call_user_loss
+from gnomon.adapter.users_loss_view import NamedModelLoss
 from gnomon.adapter.view import OutputSelection, select_output
 from gnomon.checks.network.applied import is_minimal_at_targets
 from gnomon.core.errors import InputError
@@ -35,12 +36,12 @@ from gnomon.core.results import Finding
 from gnomon.core.results.record import Record
 from gnomon.examination.checkpointing import check_checkpointing
 from gnomon.examination.first_outputs import first_outputs, labels_of_all_examples
-from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels
+from gnomon.examination.labels import IntegerClassSource, are_logits_of_labels, with_integer_classes
 from gnomon.examination.names import check_class_names, column_names
 from gnomon.examination.network import build_module, network_name
 from gnomon.examination.recipe import Recipe, build_recipe, equivalent_theory_loss
 from gnomon.examination.task import Examples, Task, task_of_targets
-from gnomon.training.evaluate import Loss
+from gnomon.training.evaluate import Loss, loss_reads_classes
 from gnomon.training.optimizers import AbstractOptimizer
 from gnomon.training.torch_optimizers import OptimizerChoice
 
@@ -173,15 +174,17 @@ def build_subject(
     train, test = (list(data) if isinstance(data, Iterator) else data for data in (train, test))
     module = select_output(build_module(network, seed), output)
     made = plan(module, train, optimizer=optimizer)
-    adapted = adapt_model_and_data(
-        module, train, test, reading=reading, own_loss=made.loss is not None or output is not None
-    )
+    users_loss = None if isinstance(made.loss, AbstractLoss) else made.loss
+    own = made.loss is not None or output is not None
+    adapted = adapt_model_and_data(module, train, test, reading=reading, own_loss=own, users_loss=users_loss)
     if adapted.train is not train or adapted.module is not module:
         module, train, test = adapted.module, adapted.train, adapted.test
         made = plan(module, train, optimizer=optimizer)
     found = F.binary_cross_entropy_with_logits if reading == "labels" else adapted.loss
     if adapted.axis is not None and made.loss is not None and not isinstance(made.loss, AbstractLoss):
         made = replace(made, loss=LossOfReturned(made.loss, adapted.axis))
+    if isinstance(found, NamedModelLoss):
+        made, found = replace(made, loss=found), None  # The module computes the user's loss now.
     made = replace(made, loss=made.loss or found, batch=made.batch or adapted.batch)
     examples = _source(train, "train", module)
     others = None if test is None else _source(test, "test", module)
@@ -195,9 +198,11 @@ def build_subject(
         task, made = Task(meaning.loss, 0, first.shape[1], shape), replace(made, loss=meaning.loss, given=True)
     else:
         if made.loss is None and reading is None and are_logits_of_labels(module, examples):
-            examples, others = IntegerClassSource(examples), None if others is None else IntegerClassSource(others)
+            examples, others = with_integer_classes(examples), None if others is None else with_integer_classes(others)
             notes = (*notes, 'targets of 0 and 1 were read as classes (task="numbers": as numbers)')
-        task = task_of_targets(examples, others, first.shape[1], made.loss)
+        unknown = None if isinstance(made.loss, AbstractLoss) or equivalent_theory_loss(made.loss) else made.loss
+        classifies = unknown is None or first.shape[1] == 1 or loss_reads_classes(unknown, examples, module)
+        task = task_of_targets(examples, others, first.shape[1], made.loss, classifies=classifies)
     task = replace(task, reading=_meaning(meaning, found, task))
     if (
         equivalent_theory_loss(made.loss) is not None
@@ -206,7 +211,7 @@ def build_subject(
     ):
         made = replace(made, given=True)
     if task.classes and _are_numbers(examples):
-        examples, others = IntegerClassSource(examples), None if others is None else IntegerClassSource(others)
+        examples, others = with_integer_classes(examples), None if others is None else with_integer_classes(others)
         made = replace(made, loader=None if made.loader is None else IntegerClassSource(made.loader))
     if not bool(torch.isfinite(first).all()):
         where = "the outputs for the first examples hold NaN or infinity"

@@ -76,10 +76,13 @@ class Task(Record):
         return self.loss.targets(self.loss_targets(y), outputs=self.outputs).reshape(len(y), -1).double()
 
 
-def task_of_targets(train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None) -> Task:
+def task_of_targets(
+    train: AbstractSource, test: AbstractSource | None, outputs: int, loss: Loss | None, *, classifies: bool = True
+) -> Task:
     """Determines the task: classification for integer targets, otherwise regression or (by the loss) binary labels.
 
-    ``outputs`` is the number of outputs, ``loss`` the loss that the user passed.
+    ``outputs`` is the number of outputs, ``loss`` the loss that the user passed; with ``classifies=False`` this loss
+    does not read outputs as scores of classes.
 
     >>> from gnomon.core.inputs.source import data_source
     >>> task_of_targets(data_source((torch.zeros(4, 2), torch.arange(4) % 2)), None, 3, None).classes
@@ -89,7 +92,7 @@ def task_of_targets(train: AbstractSource, test: AbstractSource | None, outputs:
     shape, wanted = tuple(y.shape[1:]), equivalent_theory_loss(loss)
     if y.is_floating_point():
         return _numbers_task(y, outputs, loss)
-    if y.dim() != 1 and loss is not None and not isinstance(loss, AbstractLoss):
+    if (y.dim() != 1 or not classifies) and loss is not None and not isinstance(loss, AbstractLoss):
         return Task(Squared(), 0, outputs, shape)  # Only the user's loss knows the meaning of these targets.
     others = None if test is None else test.labels()
     labels = y if others is None else torch.cat([y.flatten(), others.flatten().to(y)])

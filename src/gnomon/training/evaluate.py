@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gnomon.adapter import read_output_meaning
 from gnomon.adapter.losses import AbstractLossWithAxes
-from gnomon.adapter.users_loss import call_user_loss, loss_takes_predictions
+from gnomon.adapter.users_loss import call_user_loss, loss_takes_predictions, rewards_labels
 from gnomon.core.errors import InputError
 from gnomon.core.inputs.arguments import Inputs
 from gnomon.core.inputs.arrays import Array
@@ -32,11 +32,11 @@ from gnomon.core.inputs.source import AbstractSource, Batch, InMemorySource, Str
 from gnomon.core.losses import AbstractLoss, CrossEntropy, Squared
 from gnomon.core.metrics import accuracy
 from gnomon.core.modules.outputs import output_rows, output_tensor
-from gnomon.core.modules.preserve import set_mode
+from gnomon.core.modules.preserve import preserve, set_mode
 from gnomon.core.modules.run import run_module, wrap_user_errors
 from gnomon.core.results.record import Record
 
-__all__ = ["Loss", "Objective", "loss_for_targets"]
+__all__ = ["Loss", "Objective", "loss_for_targets", "loss_reads_classes"]
 
 Loss = AbstractLoss | Callable[[Tensor, Tensor], Tensor]
 """A loss of `gnomon.training`, or a function (outputs, targets) -> mean loss such as ``nn.CrossEntropyLoss()``."""
@@ -45,6 +45,8 @@ MIN_EXAMPLES_PER_PASS = 256
 """Minimum number of examples per forward pass."""
 MAX_EXAMPLES_PER_PASS = 32
 """Maximum number of examples per pass if the outputs have positions."""
+EXAMPLES_OF_A_USERS_LOSS = 32
+"""Number of examples on which a user's loss shows whether it reads classes."""
 MAX_OUTPUTS = 2**26
 """Maximum number of output values that a measurement keeps."""
 
@@ -58,6 +60,8 @@ class Objective(Record):
     convert: Callable[[Tensor], Tensor]
     convert_loaded: Callable[[Tensor], Tensor] | None = None
     """Converts targets of a loader other than ``data``; None if they are converted in the same way."""
+    classifies: bool = True
+    """Whether integer targets are classes that the outputs score; a user's loss may compare embeddings instead."""
 
     @classmethod
     def of(cls, data: Any, module: nn.Module, loss: Loss | None) -> "Objective":
@@ -76,9 +80,10 @@ class Objective(Record):
             fix = "Pass Squared(), CrossEntropy(), ... or a function such as torch.nn.CrossEntropyLoss()"
             raise InputError(f"loss is {loss!r}"[:80], accepted="a loss of outputs and targets", fix=fix)
         convert = _conversion(0 if outputs is None else outputs[0].numel(), module, loss)
+        classifies = isinstance(loss, AbstractLoss) or loss_reads_classes(loss, examples, module)
         if isinstance(examples, InMemorySource):
-            return cls(_in_memory(examples.batch, convert), loss, _as_they_are, convert)
-        return cls(examples, loss, convert)
+            return cls(_in_memory(examples.batch, convert), loss, _as_they_are, convert, classifies)
+        return cls(examples, loss, convert, classifies=classifies)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -93,13 +98,15 @@ class Objective(Record):
         """Loads the examples into memory if they can only be read in order, so that each can be read by index."""
         if not isinstance(self.data, StreamingSource):
             return self
-        return Objective(_in_memory(self.data.whole(), self.convert), self.loss, _as_they_are)
+        whole = _in_memory(self.data.whole(), self.convert)
+        return Objective(whole, self.loss, _as_they_are, classifies=self.classifies)
 
     def sample(self, n: int | None, seed: int) -> "Objective":
         """Returns the same loss on a random sample of at most n examples, stratified by class."""
         if n is None or n >= len(self):
             return self
-        return Objective(_in_memory(self.data.probe(n, seed=seed), self.convert), self.loss, _as_they_are)  # fmt: skip
+        chosen = _in_memory(self.data.probe(n, seed=seed), self.convert)
+        return Objective(chosen, self.loss, _as_they_are, classifies=self.classifies)
 
     def at(self, index: Tensor) -> tuple[Inputs, Tensor]:
         """Returns inputs and targets of the examples with these indices, ready for the loss."""
@@ -151,7 +158,7 @@ class Objective(Record):
             if isinstance(self.loss, AbstractLoss):
                 f = f.reshape(len(y), -1)
                 return float(self.loss.value(f, y)), accuracy(f, y), f
-            classes = y.dim() == 1 and not y.is_floating_point() and f.dim() == 2
+            classes = self.classifies and y.dim() == 1 and not y.is_floating_point() and f.dim() == 2
             return float(self._users_loss(f, y)), accuracy(f, y) if classes else None, f
 
     def _measure_axes(
@@ -196,6 +203,24 @@ def loss_for_targets(y: Array) -> AbstractLoss:
     """
     targets = as_numbers(y, "y")
     return Squared() if targets.is_floating_point() or targets.is_complex() else CrossEntropy()
+
+
+def loss_reads_classes(loss: Callable[[Any, Tensor], Any], data: AbstractSource, module: nn.Module) -> bool:
+    """Checks whether a user's loss takes the outputs for scores of classes and the targets for classes.
+
+    Targets that are not integers, one for each example, are never classes.
+    Cost: a forward pass and an evaluation of the loss on 32 examples, if the targets are integers.
+
+    >>> data = data_source((torch.eye(2), torch.tensor([0, 1])))
+    >>> loss_reads_classes(torch.nn.functional.cross_entropy, data, nn.Linear(2, 2))
+    True
+    """
+    few = data.first(EXAMPLES_OF_A_USERS_LOSS)
+    if few.y is None or few.y.dim() != 1 or few.y.is_floating_point():
+        return False
+    with preserve(module, grad=False, seed=0):
+        returned = run_module(module, few.x)
+    return loss_takes_predictions(returned) and rewards_labels(loss, output_tensor(returned), few.y)
 
 
 def _first_outputs(one: Inputs, module: nn.Module, loss: Loss | None) -> Tensor | None:

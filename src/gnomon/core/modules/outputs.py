@@ -18,7 +18,7 @@ from gnomon.core.inputs.arguments import Inputs, count_examples, take_examples
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import run_module
 
-__all__ = ["output_rows", "output_tensor", "outputs_in_eval_mode", "run_to_rows"]
+__all__ = ["output_fields", "output_rows", "output_tensor", "outputs_in_eval_mode", "run_to_rows"]
 
 PREDICTIONS = ("logits", "sample", "prediction", "predictions", "out", "output", "outputs", "reconstruction")
 """Names of predictions in the dicts and records that modules return; the first one present is used."""
@@ -72,15 +72,19 @@ def output_tensor(outputs: Any) -> Tensor:
         value = outputs.get(name) if isinstance(outputs, Mapping) else getattr(outputs, name, None)
         if isinstance(value, Tensor) and value.dim():
             return value
-    for value in _fields(outputs):
+    for value in output_fields(outputs):
         if isinstance(value, Tensor) and value.dim() and value.is_floating_point():
             return value
     fix = "Return a tensor, or a tuple, dict or record that contains one"
     raise InputError(f"the module returned a {type(outputs).__name__}", accepted="a tensor of outputs", fix=fix)
 
 
-def _fields(outputs: Any) -> tuple[Any, ...]:
-    """Returns the values of a tuple, a dict or a dataclass, in order; empty for other types."""
+def output_fields(outputs: Any) -> tuple[Any, ...]:
+    """Returns the values of a tuple, a dict or a dataclass, in order; empty for other types.
+
+    >>> output_fields({"logits": 1.0, "loss": None}), output_fields(torch.zeros(1))
+    ((1.0, None), ())
+    """
     if isinstance(outputs, Mapping):
         return tuple(outputs.values())
     if isinstance(outputs, tuple | list):
