@@ -144,7 +144,9 @@ FALLING = ([1.0, 0.5, 0.4], [0, 60, 120])
         (made_run([1.0, 0.7, 0.555, 0.5], [0, 30, 60, 120]), "11%"),
         (made_run([1.0, 0.7, 0.545, 0.5], [0, 30, 60, 120]), ""),
         (made_run([1.0, 0.7, 0.545, 0.5], [0, 30, 61, 120]), "40%"),  # from step 30 on
-        (made_run([1.0, 0.5], [0, 120]), ""),  # no record in the first half
+        (made_run([1.0, 0.5], [0, 120]), ""),  # nothing between is known
+        (made_run([1.0, 0.55, 0.5], [0, 72, 120]), "25%"),  # on the line from 1 to 0.55, the loss of step 60 is 0.625
+        (made_run([1.0, 0.5125, 0.5], [0, 61, 120]), ""),  # 0.521: 4 %
         (made_run([1.0, 1.1, 1.1], [0, 60, 120]), ""),  # no fall
         (made_run(*FALLING, accuracy=0.98), ""),
         (made_run(*FALLING, accuracy=0.97), "17%"),

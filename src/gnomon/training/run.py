@@ -105,9 +105,9 @@ class TrainingRun(ResultWithCurves):
         if steps < FEW_STEPS or self.epochs < 1:
             seen = f"{self.epochs:.0%} of one pass" if self.epochs < 1 else f"{self.epochs:.2g} passes"
             return f"the time allowed {steps} steps, {seen} over the examples"
-        half = int((self.steps <= steps / 2).sum()) - 1
-        fall, late = float(self.loss[0] - self.loss[-1]), float(self.loss[half] - self.loss[-1])
-        if half < 1 or fall <= 0 or late <= STILL_FALLING * fall:
+        early, late = _fall_by_halves(self.steps, self.loss)
+        fall = early + late
+        if len(self.loss) < 3 or fall <= 0 or late <= STILL_FALLING * fall:
             return ""
         return (
             f"the loss was still falling when the time was spent ({late / fall:.0%} of its fall came in the second "
@@ -128,8 +128,7 @@ class TrainingRun(ResultWithCurves):
         steps = int(self.steps[-1])
         if steps < FEW_STEPS or self.epochs < 1:
             return 2 * max(FEW_STEPS / steps, 1 / max(self.epochs, MIN_COUNTED_EPOCHS), 1.0)
-        half = int((self.steps <= steps / 2).sum()) - 1
-        early, last = float(self.loss[0] - self.loss[half]), float(self.loss[half] - self.loss[-1])
+        early, last = _fall_by_halves(self.steps, self.loss)
         ratio, fall, factor = min(last / max(early, 1e-12), MAX_DOUBLING_RATIO), early + last, 1.0
         while last > STILL_FALLING * fall:
             last, factor = last * ratio, 2 * factor
@@ -172,3 +171,17 @@ def _has_averages(model: nn.Module) -> bool:
     """Checks whether the model contains a batch norm layer with running averages."""
     norms = (part for part in model.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm))
     return any(part.track_running_stats for part in norms)
+
+
+def _fall_by_halves(steps: Tensor, loss: Tensor) -> tuple[float, float]:
+    """Returns by how much the loss fell in the first and in the second half of the steps.
+
+    In the middle, the loss is the last recorded one; if none was recorded in the first half, it lies on the line to the
+    first record after it.
+    """
+    middle = float(steps[-1]) / 2
+    at = int((steps <= middle).sum()) - 1
+    half = float(loss[at])
+    if at == 0:
+        half += middle / float(steps[1]) * (float(loss[1]) - half)
+    return float(loss[0]) - half, half - float(loss[-1])

@@ -44,13 +44,13 @@ RECORDED_STEPS = 24
 """Steps that are recorded."""
 SAMPLE_SIZES = (32, 64, 128, 256, 512)
 """Examples of each set on which a run is recorded, chosen by time."""
-RECORDING_TIME_SHARE = 0.06
+RECORDING_TIME_SHARE = 0.04
 """Share of the training time that recording may take."""
 TRACKED_EXAMPLE_COUNTS = (8, 16, 32)
 """Examples whose kernel is measured during training, chosen by time."""
 HESSIAN_PRODUCTS = 8
 """Hessian products for each measurement of the sharpness."""
-TRACKING_TIME_SHARE = 0.03
+TRACKING_TIME_SHARE = 0.015
 """Share of the time for kernel and sharpness."""
 BATCH_SIZES = (16, 32, 64, 128, 256)
 """Batch sizes to choose from if none is given."""
@@ -144,7 +144,7 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
     epoch = max(1, n // size)
     steps = max(DEFAULT_MAX_STEPS, DEFAULT_MAX_EPOCHS * epoch) if recipe.epochs is None else recipe.epochs * epoch
     sample = largest_size_up_to(
-        SAMPLE_SIZES, 0.02 * context.seconds / cost.each
+        SAMPLE_SIZES, 0.01 * context.seconds / cost.each
     )  # Computing the losses on train and test takes about a third of a training step per example
     optimizer = recipe.optimizer or Adam()
     if recipe.schedule is not None:
@@ -158,13 +158,13 @@ def _train(subject: Subject, size: int, cost: StepCost, context: StepContext) ->
 
 
 def _watchers(subject: Subject, cost: StepCost, context: StepContext) -> dict[str, Watcher]:
-    """Returns functions that measure kernel and curvature during training, on few enough examples to take 1/50 of the
-    time.
+    """Returns functions that measure kernel and curvature during training, on few enough examples to take 1/100 of
+    the time.
     """
     each = (
         2 * max(1, subject.task.outputs) + 3 * HESSIAN_PRODUCTS
     )  # Passes per example: one per output for the kernel, and three per product with the Hessian
-    affordable = (context.seconds / 50 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
+    affordable = (context.seconds / 100 - 3 * HESSIAN_PRODUCTS * cost.fixed) / (each * cost.each)
     if affordable < min(TRACKED_EXAMPLE_COUNTS):
         return {}
     examples = subject.probe.some(largest_size_up_to(TRACKED_EXAMPLE_COUNTS, affordable))
