@@ -45,6 +45,8 @@ LAST_LAYERS = {
 DIAGONAL = ("gpt2", "vae", "unet")
 """Models whose last layer has many outputs: only the diagonal of its matrix is computed."""
 EXAMPLES = 4
+UNET_ACCURACY = 0.01
+"""Largest relative error of the sharpness of the UNet: each product with its Hessian takes a second."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,10 +164,11 @@ def signal(given: Examples) -> Measured:
 
 
 def sharpness(given: Examples) -> Measured:
-    """Largest eigenvalue of the Hessian against Lanczos on autograd; of smaller images for the UNet."""
+    """Largest eigenvalue of the Hessian against Lanczos on autograd; of smaller images and to 1 % for the UNet."""
+    accuracy = None
     if given.id == "unet":
-        given = Examples(given.id, given.model, smaller(given.id, given.batch))
-    measured = landscape.sharpness(given.model, given.batch, **given.options)
+        given, accuracy = Examples(given.id, given.model, smaller(given.id, given.batch)), UNET_ACCURACY
+    measured = landscape.sharpness(given.model, given.batch, accuracy=accuracy, **given.options)
     return float(measured.value), lambda: largest_eigenvalue(given.loss, given.parameters)
 
 

@@ -1,9 +1,9 @@
 """The registry of all cases by id."""
 
 from evaluation.public_models.case import Case
-from evaluation.public_models.cases import images, language, pixels, second, structured, tables, text, third
+from evaluation.public_models.cases import fourth, images, language, pixels, second, structured, tables, text, third
 
-FILES = (images, pixels, tables, text, language, structured, second, third)
+FILES = (images, pixels, tables, text, language, structured, second, third, fourth)
 
 CASES: dict[str, Case] = {}
 """All cases by id, in the order of the table."""

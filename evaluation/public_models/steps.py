@@ -81,7 +81,7 @@ def minibatches(data: Any, size: int, generator: torch.Generator):
         for rows in torch.randperm(count, generator=generator).split(size):
             if len(rows) > 1:
                 yield take(data, rows)
-    elif hasattr(data, "train_mask"):  # one graph is one batch
+    elif hasattr(data, "train_mask") or hasattr(data, "node_types"):  # one graph is one batch
         yield data
     elif isinstance(data, list):
         yield from (data[i] for i in torch.randperm(len(data), generator=generator).tolist())

@@ -212,7 +212,7 @@ def test_the_command_lists_cases_and_prints_the_table_of_a_file(tmp_path, capsys
 
 
 def test_the_page_states_the_recorded_results():
-    names = ("first-run", "second-run", "third", "instruments", "limits")
+    names = ("first-run", "second-run", "third", "instruments", "limits", "fourth")
     recorded = [page.load(f"{name}.jsonl") for name in names]
     assert recorded[0] and all(recorded[2:])
     assert page.PAGE.read_text() == page.render(*recorded)
@@ -240,7 +240,7 @@ def test_the_page_shows_refusals_wrong_readings_and_false_problems():
         "problems": ["dead-units", "overfit"], "false_problems": ["dead-units"], "failed_sections": ["signal"],
         "processor_seconds": 4.2, "training_steps": 90, "training_seconds": 2.0, "plain_steps_per_second": 50.0,
     }  # fmt: skip
-    text = page.render([wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [], [], [], [])
+    text = page.render([wrong, base | {"id": "other", "accepted": False, "refused": "no targets"}], [], [], [], [], [])
     problems = "`dead-units` (false), `overfit`, section signal failed"
     assert f"| net (torch) | 8 | numbers (wrong) | 90.0 | 95.0 | 0.90 | {problems} | 4 |" in text
     assert "| other (torch) | no targets |" in text and "| networks | 2 |" in text and "| accepted | 1 |" in text
