@@ -1,26 +1,31 @@
 """Changes of fixes do what they say, and the search for a repair has its limits with a case on each side."""
 
-from math import exp
+from dataclasses import replace
+from functools import partial
+from math import exp, log
 from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
 
+from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Interval
-from gnomon.examination.fixes import candidates, held_out_inputs, prove, repairs
-from gnomon.examination.fixes.descent import higher_rate, lower_rate
+from gnomon.examination.fixes import candidates, ends, held_out_inputs, prove, repairs, score, wiring
+from gnomon.examination.fixes.descent import higher_rate, lower_rate, usual_decay
 from gnomon.examination.fixes.design import add_biases
 from gnomon.examination.fixes.operations import _Scores, _Softer
 from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.fixes.search import Repairs
+from gnomon.examination.fixes.table import FIXES
 from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.fixes.tried import TriedFix, TriedFixes
-from gnomon.examination.subject import build_subject
+from gnomon.examination.recipe import build_recipe
+from gnomon.examination.subject import Examples, build_subject
 from gnomon.findings import data as data_kinds
 from gnomon.findings import training as training_kinds
-from gnomon.training import SGD
+from gnomon.training import SGD, Adam
 from gnomon.training.plan import BatchPlan
 
 FINDING = Finding(data_kinds.DRIFTED_COLUMNS)
@@ -112,3 +117,132 @@ def test_a_repair_beats_the_fixes_that_helped_by_six_points(proven, after, taken
     assert given == [pytest.approx(8.0)] and bool(findings) is taken
     assert [t.fix for t in found.tried[len(known.tried) :]] == (["higher-rate", "use-adam"] if taken else [])
     assert [t.kind for t in found.tried[len(known.tried) :]] == (["k", symptom.kind] if taken else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (SGD(0.1, decay=0.5), 1e-4),
+        (SGD(0.1, decay=1.1e-4), 1e-4),
+        (SGD(0.1, decay=1e-4), None),
+        (Adam(decay=0.5), 0.01),
+    ],
+)
+def test_a_large_weight_decay_becomes_usual(given, wanted):
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), optimizer=given)
+    changes = usual_decay(trial, FINDING, None)
+    assert [c.trial.optimizer.decay for c in changes] == ([] if wanted is None else [wanted])
+    if wanted is not None:
+        assert changes[0].words == f"weight_decay={wanted:g}" and changes[0].trial.optimizer.lr == given.lr
+
+
+class Function(nn.Module):
+    """A linear layer and a function of its outputs."""
+
+    def __init__(self, function, inputs=3, outputs=3):
+        super().__init__()
+        self.layer, self.function = nn.Linear(inputs, outputs), function
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+def test_a_softmax_written_by_hand_is_undone_by_its_logarithm():
+    net, x = Function(lambda f: f.exp() / f.exp().sum(1, keepdim=True)), torch.randn(6, 3)
+    subject, trial = planned(net, (x, torch.arange(6) % 3))
+    (change,) = FIXES["remove-softmax"].apply(trial, FINDING, subject)
+    assert torch.allclose(change.trial.module(x), net.layer(x).log_softmax(1), atol=1e-5)
+    one = Function(lambda f: torch.where(f > 0, 1.0, 0.0) + 0 * f)
+    assert float(ends._log_of_probabilities(one(x).detach()).min()) == pytest.approx(log(ends.SMALLEST_PROBABILITY))
+
+
+def test_log_softmax_is_added_to_scores_and_the_logarithm_to_probabilities():
+    net, x = Function(lambda f: f), torch.randn(6, 3)
+    subject, trial = planned(net, (x, torch.arange(6) % 3))
+    for words, wanted in (("other numbers", net(x).log_softmax(1)), ("probabilities", net(x).clamp(min=1e-9).log())):
+        given = Finding(data_kinds.DRIFTED_COLUMNS, values={"given": words})
+        (change,) = ends.end_in_log_softmax(trial, given, subject)
+        inside = net(x) > 1e-6 if words == "probabilities" else torch.ones(6, 3).bool()
+        assert torch.allclose(change.trial.module(x)[inside], wanted[inside])
+    assert ends.end_in_log_softmax(trial, FINDING, subject) == ()
+
+
+def test_outputs_get_the_shape_of_the_targets_before_the_loss():
+    loss = ends._SameShape(lambda f, y: (f - y).square().mean())
+    f, y = torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([1.0, 0.0, 1.0])
+    assert float(loss(f, y)) == pytest.approx(13 / 3)
+    assert float(loss(f, torch.tensor([1.0]))) == pytest.approx(10 / 3)
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_cross_entropy_of_positions_reads_the_axis_of_the_classes(axis):
+    """Scores for five classes at four places; labels up to four."""
+
+    def shaped(f):
+        f = f.reshape(-1, 4, 5)
+        return f if axis == 2 else f.movedim(2, 1)
+
+    x, y = torch.randn(6, 3), torch.arange(24).reshape(6, 4) % 5
+    net = Function(shaped, outputs=20)
+    subject = build_subject(net, (x, y), None, seed=0, plan=partial(build_recipe, loss=lambda f, y: f.square().mean()))
+    trial = TrialRun(subject.module, subject.train, data_source((x, y)), subject.loss, SGD(0.1), BatchPlan(2), 8)
+    (change,) = ends.usual_loss(trial, FINDING, subject)
+    scores = net.layer(x).reshape(24, 5)
+    wanted = nn.functional.cross_entropy(scores, y.flatten())
+    assert change.trial.loss(net(x), y).item() == pytest.approx(wanted.item(), rel=1e-5)
+
+
+def test_a_softmax_over_examples_becomes_one_over_classes():
+    x = torch.randn(6, 3)
+    for function, last in ((lambda f: f.softmax(0), True), (lambda f: torch.softmax(f, dim=0), True),
+                           (lambda f: f.softmax(1), True), (lambda f: f.T.softmax(1).T, False)):  # fmt: skip
+        net = Function(function)
+        subject, trial = planned(net, (x, torch.arange(6) % 3))
+        (change,) = wiring.batch_first(trial, FINDING, subject)
+        assert torch.allclose(change.trial.module(x), net.layer(x).softmax(1)) is last
+
+
+def test_recurrent_layers_get_examples_first_and_lists_of_layers_are_registered():
+    net = nn.Sequential(nn.LSTM(2, 3), nn.LSTM(3, 2, batch_first=True))
+    subject, trial = planned(nn.Linear(2, 2), (torch.ones(4, 2), torch.ones(4, 2)))
+    (change,) = wiring.batch_first(replace(trial, module=net), FINDING, subject)
+    assert [layer.batch_first for layer in change.trial.module] == [True, True] and not net[0].batch_first
+    plain = nn.Linear(2, 2)
+    plain.more, plain.numbers = [nn.Linear(2, 2), nn.Linear(2, 1)], [1, 2]
+    (change,) = wiring.register_layers(replace(trial, module=plain), FINDING, subject)
+    assert isinstance(change.trial.module.more, nn.ModuleList) and change.trial.module.numbers == [1, 2]
+    assert sum(p.numel() for p in change.trial.module.parameters()) == 6 + 6 + 3
+    assert wiring.register_layers(trial, FINDING, subject) == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "codes"),
+    [((9, 4, 5), float, ["x.flip(1)", "x.flip(2)", "9 - x"]), ((9, 4), int, ["x.flip(1)"]), ((9, 4, 5), int, ["x.flip(1)", "x.flip(2)"])],
+)  # fmt: skip
+def test_sequences_and_tokens_are_turned_around(shape, kind, codes):
+    x = torch.arange(int(torch.tensor(shape).prod())).reshape(shape) % 10
+    x = x.double() if kind is float else x
+    made = held_out_inputs._changes(x, x)
+    assert [code for code, _ in made] == codes
+    for code, function in made:
+        assert torch.equal(function(x), eval(code))
+
+
+def test_scores_of_positions_tokens_and_losses_are_those_of_each_example():
+    x, y = torch.randn(70, 3), torch.arange(280).reshape(70, 4) % 5
+    net = Function(lambda f: f.reshape(-1, 4, 5), outputs=20)
+    right = (net(x).argmax(2) == y).double().mean(1)
+    some = Examples(x, y)
+    assert torch.equal(score._positions(PositionCrossEntropy(classes=5, positions=4), net, some), right)
+    own = build_subject(net, (x, y), None, seed=0, plan=partial(build_recipe, loss=lambda f, y: f.square().mean() - 3))
+    assert torch.equal(score._tokens(own, net, Examples(x, y)), right)
+    numbers = Function(lambda f: f)
+    squared = build_subject(
+        numbers, (x, x), None, seed=0, plan=partial(build_recipe, loss=lambda f, y: (f * y).mean() - 3)
+    )
+    trial = TrialRun(numbers, squared.train, squared.train, squared.loss, SGD(0.1), BatchPlan(2), 8)
+    found = score.score_network(squared, trial, numbers, examples=64, seed=0)
+    probe = squared.train.probe(64, seed=0)
+    parts = [slice(i, i + score.EXAMPLES_PER_LOSS) for i in range(0, 64, score.EXAMPLES_PER_LOSS)]
+    losses = [3 - float((numbers(probe.x[part]) * probe.y[part]).mean().detach()) for part in parts]
+    assert found.unit == "loss" and found.values.tolist() == pytest.approx(losses, rel=1e-5)

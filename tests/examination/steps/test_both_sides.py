@@ -7,12 +7,25 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.machine.clock import FakeClock
 from gnomon.core.results.plot import Bars
+from gnomon.examination.cost import StepCost
 from gnomon.examination.step import StepContext, StepProducts
-from gnomon.examination.steps import architecture, attribution, columns, curvature, kernel, limit, optimizer, outcome
+from gnomon.examination.steps import (
+    architecture,
+    attribution,
+    columns,
+    curvature,
+    kernel,
+    limit,
+    optimizer,
+    outcome,
+    signal,
+)
+from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.invariance import InvarianceStep
-from gnomon.examination.subject import build_subject
+from gnomon.examination.subject import Examples, build_subject
 from gnomon.examination.timed import OutOfTime
 from gnomon.report.shown_example import draw_picture
 from gnomon.training import SGD, train
@@ -129,3 +142,48 @@ class _Loader(list):
 
     def batches(self):
         return iter(self)
+
+
+def test_padding_that_is_counted_is_named_with_its_share():
+    """Sequences of labels whose ends are one label, which the loss of positions counts."""
+    y = torch.randint(1, 5, (40, 8), generator=torch.Generator().manual_seed(0))
+    lengths = torch.arange(40) % 3 + 2
+    y[torch.arange(8)[None] >= lengths[:, None]] = 0
+    task = SimpleNamespace(loss=PositionCrossEntropy(classes=5, positions=8), shape=(8,))
+    subject = SimpleNamespace(recipe=SimpleNamespace(own_loss=None), task=task)
+    findings = columns._void_label_findings(subject, Examples(y, y))
+    share = float((y == 0).double().mean())
+    assert [f.values for f in findings] == [{"label": 0, "share": pytest.approx(share)}]
+    ignoring = SimpleNamespace(loss=PositionCrossEntropy(classes=5, positions=8, ignored=0), shape=(8,))
+    assert columns._void_label_findings(SimpleNamespace(recipe=subject.recipe, task=ignoring), Examples(y, y)) == ()
+
+
+def test_signals_are_measured_on_the_most_examples_unless_time_is_short():
+    sizes = signal.AFFORDABLE_EXAMPLE_COUNTS
+    assert signal._examples(None, StepContext(0, inf, True, FakeClock(0.0))) == max(sizes)
+    cost = StepCost(0.0, 1e-3, 0.0)
+    profile = NetworkProfile(None, "", cost)
+    for n in sizes:
+        for factor, kept in ((1.01, n), (0.99, max([m for m in sizes if m < n], default=n))):
+            context = StepContext(0, factor * 8 * cost.passes(n), True, FakeClock(0.0))
+            assert signal._examples(profile, context) == kept
+    with pytest.raises(OutOfTime):
+        signal._examples(profile, StepContext(0, 0.99 * cost.passes(min(sizes)), True, FakeClock(0.0)))
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_the_wide_network_is_scored_on_test_examples(classes):
+    y = (
+        torch.eye(3).double()[torch.tensor([0, 1, 2, 2, 1])]
+        if classes
+        else torch.tensor([[1.0], [2.0], [6.0]]).double()
+    )
+    f = y.clone()
+    f[0] = f[1]
+    subject = SimpleNamespace(task=SimpleNamespace(classes=classes), targets=lambda y: y)
+    known = SimpleNamespace(ntk=lambda one, other: None), SimpleNamespace(at=lambda kernel: f)
+    (value,), share = limit._test(known[0], subject, known[1], None, Examples(torch.zeros(len(y), 1), y))
+    if classes:
+        assert (value.value, share) == (0.8, 0.8) and value.interval.low < 0.8 < value.interval.high
+    else:
+        assert value.value == pytest.approx(1 / 14) and share is None  # squares 1, and 4 + 1 + 9
