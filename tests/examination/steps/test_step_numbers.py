@@ -107,7 +107,7 @@ def test_the_size_of_a_kernel_fits_into_half_of_the_time(monkeypatch, pair, test
     x = torch.zeros(10, 2)
     held = None if test == 0 else (torch.zeros(test, 2), torch.zeros(test))
     of = build_subject(linear([[1.0, 1.0]]), (x + torch.randn(10, 2), torch.zeros(10)), held, optimizer=None, seed=0)
-    cost = {n: 0.01 + pair * n * (n + min(test, limit.test_example_count(n))) for n in limit.SIZES}
+    cost = {n: 0.01 + pair * n * (n + min(test, limit.count_test_examples(n))) for n in limit.SIZES}
     for n in limit.SIZES:
         found = limit.affordable_kernel_examples(Limit(of.module), of, within(2.001 * cost[n]))
         assert found == n

@@ -89,7 +89,7 @@ class LimitStep(AbstractStep):
         limit, size = affordable_limit(subject, context)
         examples = subject.probe.some(size)
         test = None if subject.test is None else subject.examples(
-            subject.test.probe(test_example_count(len(examples)), seed=context.seed)
+            subject.test.probe(count_test_examples(len(examples)), seed=context.seed)
         )  # fmt: skip
         prediction = leave_one_out(_kernel(limit, examples.x), subject.targets(examples.y))
         values = [Value("examples used", len(examples), meaning=f"of {len(subject.train)}", id="examples-used")]
@@ -160,10 +160,10 @@ def _test(
     ), share
 
 
-def test_example_count(fitted: int) -> int:
+def count_test_examples(fitted: int) -> int:
     """Returns the number of test examples on which to score, given the number of training examples.
 
-    >>> test_example_count(64), test_example_count(800)
+    >>> count_test_examples(64), count_test_examples(800)
     (256, 800)
     """
     return min(MAX_TEST_EXAMPLES, TEST_EXAMPLES_PER_FITTED * fitted)
@@ -209,7 +209,7 @@ def affordable_kernel_examples(limit: Limit, subject: Subject, context: StepCont
         pair = max(_seconds(limit, subject, 3 * TIMED_EXAMPLES, context) - times[1], 1e-6) / (8 * TIMED_EXAMPLES**2)
         fixed = max(times[1] - pair * TIMED_EXAMPLES**2, 0.0)
     test = 0 if subject.test is None else len(subject.test)
-    cost = {n: fixed + pair * n * (n + min(test, test_example_count(n))) for n in SIZES}
+    cost = {n: fixed + pair * n * (n + min(test, count_test_examples(n))) for n in SIZES}
     fits = [n for n in SIZES if cost[n] <= 0.5 * context.seconds]
     if not fits:
         raise out_of_time_error(
