@@ -72,7 +72,7 @@ def test_units_in_general_position_have_zaslavskys_number():
         assert_allclose(found.areas.sum(), 400.0**2)
 
 
-@pytest.mark.parametrize(("width", "depth"), [(2, 1), (2, 3), (3, 2), (2, 5)])
+@pytest.mark.parametrize(("width", "depth"), [(2, 1), (2, 3), (3, 2), (2, 5), (3, 5)])
 def test_a_folding_network_has_montufars_number(width, depth):
     """Id montufar-regions: (m + 1) m^(L - 1) pieces on the line, from folds of [0, 1] and one layer of kinks inside."""
     folded = torch.tensor([[float(width)] + [(-1.0) ** i * 2 * width for i in range(1, width)]])
