@@ -4,6 +4,7 @@ from collections import namedtuple
 from functools import partial
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.distributions import Normal
@@ -11,7 +12,8 @@ from torch.nn import functional as F  # noqa: N812
 from torch.utils.data import DataLoader, TensorDataset
 
 from gnomon.adapter.users_loss import call_user_loss, loss_takes_predictions, rewards_labels
-from gnomon.adapter.users_loss_view import adapt_users_loss
+from gnomon.adapter.users_loss_view import adapt_users_loss, is_pair_with_several_targets
+from gnomon.core.errors import InputError
 from gnomon.examination.recipe import build_recipe
 from gnomon.examination.subject import Subject, build_subject
 from gnomon.training import train
@@ -55,10 +57,22 @@ def test_a_loss_of_two_targets_is_computed_of_both() -> None:
     assert found.module(**found.train.first(4).x)["logits"].shape == (4, 2)  # predictions are the first output
 
 
+def test_several_targets_without_a_loss_say_that_a_loss_is_missing() -> None:
+    with pytest.raises(InputError, match="train has several targets.*Pass loss="):
+        build_subject(Policy(), (X, (LABELS, X.sum(1))), None, seed=0)
+
+
 def test_batches_with_two_targets_are_joined() -> None:
     batches = [(X[:8], (LABELS[:8], X[:8].sum(1))), (X[8:], (LABELS[8:], X[8:].sum(1)))]
     view, (inputs, y) = adapt_users_loss(Policy(), policy_loss, batches)  # type: ignore[misc]
     assert torch.equal(inputs["x"], X) and torch.equal(inputs["targets"][1], X.sum(1)) and len(y) == N
+
+
+def test_a_list_of_two_batches_is_not_a_pair_with_two_targets() -> None:
+    batches = [(X[:6], LABELS[:6]), (X[6:], LABELS[6:])]
+    assert not is_pair_with_several_targets(batches)
+    assert adapt_users_loss(nn.Linear(3, 2), contrastive, batches) is None
+    assert len(subject(nn.Linear(3, 2), batches, contrastive).train) == N
 
 
 class Flow(nn.Module):

@@ -33,7 +33,7 @@ from gnomon.core.modules.outputs import output_tensor
 from gnomon.core.modules.preserve import preserve
 from gnomon.core.modules.run import call_with_inputs, run_module
 
-__all__ = ["NamedModelLoss", "adapt_users_loss"]
+__all__ = ["NamedModelLoss", "adapt_users_loss", "is_pair_with_several_targets"]
 
 EXAMPLES_TO_TRY = 3
 """Number of examples with which the form of outputs is determined; few networks have three outputs or steps."""
@@ -129,7 +129,7 @@ def _with_targets_as_inputs(part: Any) -> tuple[Inputs, Tensor]:
 
 def _first_inputs_and_targets(data: Any) -> tuple[Any, Any]:
     first: Any = next(iter(data), None) if isinstance(data, list | DataLoader) else data
-    if _is_structured_pair(first):
+    if is_pair_with_several_targets(data) or (first is not data and _has_several_targets(first)):
         return take_examples(first[0], slice(EXAMPLES_TO_TRY)), take_examples(first[1], slice(EXAMPLES_TO_TRY))
     few = data_source(data).first(EXAMPLES_TO_TRY)
     return few.x, few.y
@@ -137,19 +137,30 @@ def _first_inputs_and_targets(data: Any) -> tuple[Any, Any]:
 
 def _inputs_and_targets(data: Any) -> tuple[Any, Any]:
     """Returns all inputs and all targets of some data; the targets may be tuples and dicts of tensors."""
-    if _is_structured_pair(data):
+    if is_pair_with_several_targets(data):
         return data[0], data[1]
-    if isinstance(data, list | DataLoader) and _is_structured_pair(next(iter(data), None)):
+    if isinstance(data, list | DataLoader) and _has_several_targets(next(iter(data), None)):
         pairs = list(data)
         return _concatenate([pair[0] for pair in pairs]), _concatenate([pair[1] for pair in pairs])
     whole = data_source(data).whole()
     return whole.x, whole.y
 
 
-def _is_structured_pair(data: Any) -> bool:
-    if not isinstance(data, tuple | list) or len(data) != 2:
+def is_pair_with_several_targets(data: Any) -> bool:
+    """Checks whether data are a pair whose targets are a tuple or dict of tensors, with a row for each example.
+
+    >>> x = torch.zeros(3, 1)
+    >>> is_pair_with_several_targets((x, (x, x))), is_pair_with_several_targets((x, x))
+    (True, False)
+    """
+    return isinstance(data, tuple) and _has_several_targets(data)
+
+
+def _has_several_targets(pair: Any) -> bool:
+    """Checks the same for a batch of a loader, which can be a list. A list of data is a list of batches."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
         return False
-    known, y = [len(t) for t in input_tensors(data[0])], data[1]
+    known, y = [len(t) for t in input_tensors(pair[0])], pair[1]
     values = list(y.values()) if isinstance(y, Mapping) else list(y) if isinstance(y, tuple | list) else []
     return bool(known and values) and all(isinstance(t, Tensor) and t.dim() and len(t) == known[0] for t in values)
 

@@ -21,7 +21,7 @@ from gnomon.adapter.example_axis import LossOfReturned
 from gnomon.adapter.losses import AbstractLossWithAxes
 from gnomon.adapter.reading import OutputMeaning, TaskName
 from gnomon.adapter.users_loss import call_user_loss
-from gnomon.adapter.users_loss_view import NamedModelLoss
+from gnomon.adapter.users_loss_view import NamedModelLoss, is_pair_with_several_targets
 from gnomon.adapter.view import OutputSelection, select_output
 from gnomon.checks.network.applied import is_minimal_at_targets
 from gnomon.core.errors import InputError
@@ -238,6 +238,9 @@ def _meaning(found: OutputMeaning | None, loss: Loss | None, task: Task) -> Outp
 
 def _source(data: Any, which: str, module: nn.Module) -> AbstractSource:
     """Converts data to a data source with targets that the module accepts; raises an error if this is impossible."""
+    if is_pair_with_several_targets(data):
+        fix = "Pass loss=, a function of what the network returns and of these targets"
+        raise InputError(f"{which} has several targets for each example", accepted="a loss that takes them", fix=fix)
     examples = data_source(data, module=module)
     if examples.first(1).y is None:
         kind = f"{which} is a {type(data).__name__} without targets"
