@@ -12,6 +12,7 @@ from gnomon.attribution import (
     bottleneck_curve,
     cam,
     fourier_mask,
+    grad_cam,
     integrated_gradients,
     invert_layer,
     maps,
@@ -22,6 +23,7 @@ from gnomon.attribution import (
 from gnomon.attribution.neurons import neuron_distance
 from gnomon.attribution.record import Attribution
 from gnomon.attribution.tiles import tile_attribution_maps
+from gnomon.attribution.variance import VarianceShares
 
 
 def test_the_weight_of_a_window_is_twice_the_deviation_of_its_gradient():
@@ -177,3 +179,28 @@ def test_images_under_maps_are_drawn_from_black_to_white():
     images = torch.tensor([[[[2.0, 4.0], [6.0, 10.0]]], [[[5.0, 5.0], [5.0, 5.0]]]])
     under = tile_attribution_maps(torch.ones(2, 2, 2), images, 2).under
     assert [list(row[:2]) for row in under] == [[0.0, 0.25], [0.5, 1.0]] and [row[-1] for row in under] == [0.0, 0.0]
+
+
+def test_separation_is_the_variance_between_classes_over_the_one_within():
+    assert VarianceShares(0.6, 0.1, 0.3).separation == pytest.approx(1.5)
+    assert VarianceShares(1.0, 0.0, 0.0).separation == float("inf")
+
+
+def test_the_map_of_a_chosen_layer_weighs_its_channels_by_their_mean_slopes():
+    """A convolution with two channels x and -2 x, of which only the first place is read by the score 3 a + 5 b."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.rest = nn.Conv2d(1, 2, 1, bias=False), nn.Identity()
+            with torch.no_grad():
+                self.conv.weight.copy_(torch.tensor([1.0, -2.0]).reshape(2, 1, 1, 1))
+
+        def forward(self, x):
+            h = self.rest(self.conv(x))
+            return torch.stack([3 * h[:, 0, 0, 0] + 5 * h[:, 1, 0, 0], h[:, 0].sum((1, 2))], 1)
+
+    x = torch.tensor([[[[-1.0, 2.0], [3.0, -4.0]]]])
+    for layer in (None, "conv"):
+        first, second = (grad_cam(Net(), x, torch.tensor([t]), layer=layer).values[0] for t in (0, 1))
+        assert torch.allclose(first, ((3 - 2 * 5) / 4 * x[0, 0]).relu()) and torch.allclose(second, x[0, 0].relu())

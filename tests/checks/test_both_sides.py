@@ -9,12 +9,15 @@ from torch import nn
 from gnomon.checks import find_leaks, residual_network_ode_gap, suspect_labels, unit_activity
 from gnomon.checks.data import compared_labels, target_shift, unusual
 from gnomon.checks.data.changed_images import CHANGES
-from gnomon.checks.data.input_relation import input_kernel
+from gnomon.checks.data.input_relation import input_kernel, label_input_test
 from gnomon.checks.data.suspects import FLOOR_CONFIDENCE
 from gnomon.checks.data.train_only_features import train_only_feature_findings
-from gnomon.checks.network import gradient_hooks, head, loss_scale
+from gnomon.checks.network import applied, gradient_hooks, head, loss_scale, meanfield, reach
+from gnomon.checks.network.gradients import GradientCheck
 from gnomon.checks.network.linear_network import computes_linear_function
+from gnomon.checks.network.meanfield import mean_field
 from gnomon.checks.network.places import padding_findings
+from gnomon.linalg.label_test import label_test
 
 
 def drawn(*shape, seed=0):
@@ -212,3 +215,84 @@ def test_a_loss_near_zero_changes_from_a_millionth_of_its_tolerance_on(jump, fou
         return jump * 1e-6 * loss_scale.SAME_LOSS * (t[0, 0] > t[1, 0]).double()
 
     assert bool(loss_scale.loss_scale_findings(loss, f, y)) is found
+
+
+def test_many_target_columns_are_replaced_by_sixteen_combinations():
+    x, y = drawn(60, 3), drawn(60, 20, seed=1)
+    mixed = y.double() @ torch.randn(20, 16, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    found = label_input_test(x, y, seed=3)
+    assert found.alignment == label_test(input_kernel(x), mixed, seed=3).alignment
+    assert label_input_test(x, y[:, :16], seed=3).alignment == label_test(input_kernel(x), y[:, :16], seed=3).alignment
+
+
+def test_distances_of_long_rows_are_those_of_their_projections():
+    """1,024 random directions keep squared distances on average, here within a fifth for rows of 1,500 numbers."""
+    rows = drawn(12, 1500)
+    projected = rows @ torch.randn(1500, 1024, generator=torch.Generator().manual_seed(5)) / 32
+    apart = torch.cdist(projected, projected[:8]).fill_diagonal_(torch.inf)
+    found = unusual._distances(rows, None, 8, 5)
+    assert torch.allclose(found, apart.min(1).values, rtol=1e-4)
+    exact = torch.cdist(rows, rows[:8]).fill_diagonal_(torch.inf).min(1).values
+    assert torch.allclose(found, exact, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("loss", "outputs", "function"),
+    [
+        (lambda f, y: (f - y).square().mean(), 0.3, torch.clone),
+        (lambda f, y: -(f - y).square().mean(), 0.3, None),  # falls the farther the outputs are
+        (lambda f, y: (f - y).square().mean(), 1.3, None),  # no probabilities
+        (lambda f, y: (f - 0.5).abs().mean(), 0.3, None),  # the middle is best
+        (torch.nn.functional.binary_cross_entropy_with_logits, 0.3, torch.sigmoid),
+    ],
+)
+def test_losses_of_zeros_and_ones_tell_what_outputs_are(loss, outputs, function):
+    y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+    f = torch.tensor([[0.2], [outputs], [0.9], [0.4]])
+    assert applied.predictions_of_loss(loss, f, y) is function
+
+
+def test_the_worst_gradient_is_named():
+    wrong = GradientCheck({"a": 1e-9, "b": 0.3, "c": 0.1}, 5)
+    assert wrong.verdict == "The gradient of 'b' differs from the slope of the loss by 30.0%."
+    assert [f.where for f in wrong.findings] == ["b"]
+    right = GradientCheck({"a": 1e-9, "b": 1e-8}, 5)
+    assert right.findings == () and right.verdict.startswith("Gradients agree")
+
+
+def test_the_path_of_a_field_multiplies_its_maps():
+    """Linear layers of gain 1.2 and bias 0.3: q' = 1.44 q + 0.09, q c' = 1.44 q c + 0.09, gradients 1.44 each."""
+    path = mean_field(nn.Identity(), weight_std=1.2, bias_std=0.3).path(3, q=2.0, c=0.5)
+    q, together = [2.0], [1.0]
+    for _ in range(3):
+        q.append(1.44 * q[-1] + 0.09)
+        together.append(1.44 * together[-1] + 0.09)
+    assert path["variance"] == pytest.approx(q)
+    assert path["correlation"] == pytest.approx([t / v for t, v in zip(together, q, strict=True)])
+    assert path["gradient"] == pytest.approx([1.44**3, 1.44**2, 1.44, 1.0])
+
+
+@pytest.mark.parametrize(("level", "root"), [(-4.0, -1.0), (4.0, 2.0), (1.0, 1.0)])
+def test_the_better_end_stands_in_for_a_root(level, root):
+    """x - level on [-1, 2] has a root only inside."""
+    assert meanfield._root(lambda x: x - level, -1.0, 2.0) == pytest.approx(root)
+
+
+def test_parts_beyond_the_largest_number_are_tried_together(monkeypatch):
+    net = nn.ModuleDict({str(i): nn.Linear(1, 1) for i in range(4)})
+    module = Sum(net, used=("0", "3"))
+    parts = {f"net.{i}": [f"net.{i}.weight", f"net.{i}.bias"] for i in range(4)}
+    for most, found in ((4, ["net.0", "net.3"]), (2, ["net.0", "net.2", "net.3"]), (3, ["net.0", "net.3"])):
+        monkeypatch.setattr(reach, "MAX_PARTS", most)
+        assert reach.parts_that_change_outputs(module, torch.ones(2, 1), parts) == found
+
+
+class Sum(nn.Module):
+    """The sum of some of its layers."""
+
+    def __init__(self, net, used):
+        super().__init__()
+        self.net, self.used = net, used
+
+    def forward(self, x):
+        return sum(self.net[name](x) for name in self.used)
