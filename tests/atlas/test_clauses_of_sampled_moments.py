@@ -8,6 +8,7 @@ from gnomon.atlas.claims.bayesian import gaussian_process_definition, gp_regress
 from gnomon.atlas.claims.dynamics_implicit_bias import (
     backward_error_analysis,
     dropout_mask,
+    effective_complexity_not_param_count,
     implicit_gradient_regularisation,
     input_noise_equals_l2,
 )
@@ -86,3 +87,13 @@ def test_slopes_with_and_without_the_correction_of_the_flow(share, step, whole):
     assert np.polyfit(np.log(rates), np.log(errors), 1)[0] == pytest.approx(step, abs=0.1)
     rates, errors = backward_error_analysis.gap(1.0, (50, 84, 141, 238), 0, share)
     assert np.polyfit(np.log(rates), np.log(errors), 1)[0] == pytest.approx(whole, abs=0.1)
+
+
+def test_degrees_of_freedom_change_by_less_than_a_fifth_while_the_width_grows_a_hundredfold():
+    """effective-complexity-not-param-count: tr K_m (K_m + a)^-1 at m = 100 and 10,000 random features, within 20 %."""
+    x, counts = effective_complexity_not_param_count.problem(30, 4, 0), []
+    for width in (100, 10_000):
+        draws = [np.maximum(x @ np.random.default_rng(k).normal(size=(4, width)), 0) / width**0.5 for k in range(5)]
+        counts.append(np.mean([np.trace(np.linalg.solve(f @ f.T + np.eye(30), f @ f.T)) for f in draws]))
+    limit = effective_complexity_not_param_count.predicted(30, 4, (1,), 1.0, 0)[0]
+    assert counts[0] == pytest.approx(counts[1], rel=0.2) and counts[1] == pytest.approx(limit, rel=0.03)
