@@ -80,8 +80,8 @@ this is left to the loss now.
 """
 
 FOURTH = """\
-A fourth collection of 14 networks was written before any of them had been tried, and was examined once. The digits were
-those of scikit-learn. `autoformer` mixes examples in truth: in eval mode, transformers gives the delays of one example
+A fourth collection of 14 networks was written before any of them had been tried, and was examined once. The digits
+come from scikit-learn. `autoformer` mixes examples in truth: in eval mode, transformers gives the delays of one example
 to another if there are two or more heads; with one head the outputs do not change.
 
 """
@@ -112,7 +112,8 @@ gnomon and the reference use the same draw of noise for all examples, and `lapla
 of the reconstructions. `laplace` computes only the diagonal for GPT-2, the UNet and the VAE, whose last layers have
 many outputs; for these models `predict` gets fewer tokens or examples, and for the UNet `sharpness` gets smaller images.
 `predict` on the UNet needs the kernel between all 768 outputs of each example: two examples of 16 x 16 pixels take
-35 GiB, which the error says before anything is computed. `sharpness` on the UNet had no answer after 240 s. Most rows
+35 GiB, which the error says before anything is computed. `sharpness` on the UNet had no answer
+after 240 s, and with `accuracy=0.01` none after 380 s on a busy machine. Most rows
 are from earlier versions. These rows are of this version: `predict` on GPT-2, `sharpness` on ResNet-18, and `watch`,
 `predict` and `sharpness` on the UNet.
 

@@ -76,7 +76,7 @@ def untrained_parameter_findings(
         module: the network.
         reached: names of parameters that have a gradient of the loss, in training mode.
         affecting_outputs: names of parts without gradients whose parameters affect the outputs.
-        affecting_loss: those of them whose parameters also affect the loss; None stands for all of them.
+        affecting_loss: names of the parts among these that also affect the loss; None stands for all of them.
         in_optimizer: names of parameters that the optimizer has; None if it is not known.
 
     Hypotheses: as above. False alarms: 1e-3 for a frozen layer whose weights were trained, none otherwise.
