@@ -12,9 +12,11 @@ from torch import nn
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Interval
-from gnomon.examination.fixes import candidates, ends, held_out_inputs, prove, repairs, score, wiring
+from gnomon.examination.fixes import candidates, ends, held_out_inputs, prove, repairs, score, search, wiring
+from gnomon.examination.fixes.candidates import RepairCandidate
 from gnomon.examination.fixes.descent import higher_rate, lower_rate, usual_decay
 from gnomon.examination.fixes.design import add_biases
+from gnomon.examination.fixes.fix import TrialChange
 from gnomon.examination.fixes.operations import _Scores, _Softer
 from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.fixes.search import Repairs
@@ -246,3 +248,66 @@ def test_scores_of_positions_tokens_and_losses_are_those_of_each_example():
     parts = [slice(i, i + score.EXAMPLES_PER_LOSS) for i in range(0, 64, score.EXAMPLES_PER_LOSS)]
     losses = [3 - float((numbers(probe.x[part]) * probe.y[part]).mean().detach()) for part in parts]
     assert found.unit == "loss" and found.values.tolist() == pytest.approx(losses, rel=1e-5)
+
+
+def test_a_second_seed_averages_scores_and_widens_the_interval(monkeypatch):
+    """Scores of four examples in the order before, after, for both seeds; a run of the first trial and of the second."""
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), steps=7)
+    scores = {
+        "b1": [0.0, 0.1, 0.2, 0.1],
+        "a1": [0.5, 0.4, 0.9, 0.6],
+        "b2": [0.2, 0.1, 0.2, 0.3],
+        "a2": [0.4, 0.6, 0.3, 0.7],
+    }
+    runs = iter(SimpleNamespace(model=name) for name in ("b2", "a2"))
+    seeds = []
+    monkeypatch.setattr(prove, "run_trial", lambda trial, budget, seed: seeds.append(seed) or next(runs))
+    monkeypatch.setattr(
+        prove, "score_network", lambda subject, trial, model, **_: SimpleNamespace(values=torch.tensor(scores[model]))
+    )
+    first = TriedFix(
+        "k", "f", "w", "", 0.1, 0.6, Interval(0.3, 0.7, 0.95), "accuracy", 4, 7, trials=(trial, trial),
+        runs=(SimpleNamespace(model="b1"), SimpleNamespace(model="a1")),
+    )  # fmt: skip
+    found = prove.repeat_with_second_seed(None, first, FixTrialBudget(99.0, 0.1, lambda: 0.0), 5)
+    assert (found.before, found.after, found.seeds) == (pytest.approx(0.15), pytest.approx(0.55), 2) and seeds == [6, 6]
+    gains = [sum(scores[a]) / 4 - sum(scores[b]) / 4 for a, b in (("a1", "b1"), ("a2", "b2"))]
+    one = score.gain_interval(torch.tensor(scores["b1"]), torch.tensor(scores["a1"]))
+    wanted = prove.combine_seeds(one, tuple(gains))
+    assert (found.gain.low, found.gain.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
+    for budget in (
+        FixTrialBudget(1.3, 0.1, lambda: 0.0),
+        FixTrialBudget(99.0, 0.1, lambda: 98.7),
+    ):  # time for 13 and 3 of 14 steps
+        assert prove.repeat_with_second_seed(None, first, budget, 5) is first
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steps", "short", "tried"),
+    [
+        (1000.0, 400, None, 9),  # 10,000 steps are affordable: half of them is enough for ten runs of 400
+        (400.0, 400, 200, 9),  # 4,000: 2,000 steps for ten runs of 200, one of them as given
+        (400.0, 180, None, 9),
+        (50.0, 400, 30, 7),  # 500: 25 steps for each are too few, and 250 steps are eight runs of 30
+    ],
+)
+def test_a_search_gives_half_of_its_time_to_a_short_round(seconds, steps, short, tried, monkeypatch):
+    """Nine changes and the run as given; a step takes a tenth of a second."""
+    subject, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), steps=steps)
+    made = [RepairCandidate(i, f"f{i}", TrialChange(trial, "", "")) for i in range(9)]
+    seen = {"short": None, "tried": 0}
+
+    def first_round(subject, trial, made, short, budget, seed):
+        seen.update(short=short, tried=len(made))
+        return made
+
+    def run(*_):
+        seen["full"] = seen.get("full", 0) + 1
+
+    monkeypatch.setattr(search, "candidates", lambda *_: iter(made))
+    monkeypatch.setattr(search, "_score", lambda *_: None)
+    monkeypatch.setattr(search, "_first_round", first_round)
+    monkeypatch.setattr(search, "_run_candidate", run)
+    search.search_repairs(subject, FINDING, trial, None, FixTrialBudget(seconds, 0.1, lambda: 0.0), seed=0)
+    assert seen["short"] == short and (short is None or seen["tried"] == tried)
+    assert seen["full"] == (9 if short is None else 6)

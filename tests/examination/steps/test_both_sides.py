@@ -17,6 +17,7 @@ from gnomon.examination.steps import (
     attribution,
     columns,
     curvature,
+    forecast,
     kernel,
     limit,
     optimizer,
@@ -187,3 +188,69 @@ def test_the_wide_network_is_scored_on_test_examples(classes):
         assert (value.value, share) == (0.8, 0.8) and value.interval.low < 0.8 < value.interval.high
     else:
         assert value.value == pytest.approx(1 / 14) and share is None  # squares 1, and 4 + 1 + 9
+
+
+@pytest.mark.parametrize(
+    ("rule", "largest", "words", "holds"),
+    [
+        (SGD(0.5), 0.4, "learning rate 0.5 would take", False),
+        (SGD(0.5), 0.6, "learning rate 0.5 would take", True),
+        (SGD(0.5, momentum=0.5), 0.4, "in 40 steps", True),  # 0.6 is stable with this momentum
+        (None, 0.4, "learning rate 0.2 (half of the largest stable one) would take the loss from 4 to 1 in 100 steps", True),
+        (None, inf, "plain gradient descent would take the loss from 4 to 1 until learning rate × steps is 20", True),
+    ],
+)  # fmt: skip
+def test_a_prediction_holds_below_the_stable_limit(rule, largest, words, holds):
+    run = SimpleNamespace(
+        times=torch.tensor([0.0, 20.0]), loss=torch.tensor([4.0, 1.0]), loss_name="loss", diverges=False
+    )
+    told, can_hold = forecast._answer(run, rule, SimpleNamespace(largest_lr=largest))
+    assert words in told and can_hold is holds
+
+
+@pytest.mark.parametrize(("simple", "tells"), [(0.41, True), (0.39, False)])
+def test_a_regression_is_judged_by_its_shares_of_the_variance(simple, tells, monkeypatch):
+    """Half of the deviation of the targets is missed: a quarter on train; on test 0.2 of the variance are missed."""
+    x = torch.randn(40, 1, generator=torch.Generator().manual_seed(0))
+    net = nn.Linear(1, 1, bias=False)
+    with torch.no_grad():
+        net.weight.fill_(0.5)
+    subject = build_subject(
+        net, (x - x.mean(), x - x.mean()), (x - x.mean(), (x - x.mean()) * 0.5 / (1 - 0.2**0.5)), seed=0
+    )
+    run = train(net, (x, x), optimizer=SGD(1e-12), steps=1)
+    known = {}
+    monkeypatch.setattr(outcome, "_simple", lambda *_: SimpleNamespace(score=simple, gain=0.1, examples=77))
+    monkeypatch.setattr(
+        outcome, "fix_for_overfitting", lambda gain, examples, what: known.update(examples=examples) or ""
+    )
+    _, values = outcome._numbers(subject, run, 100, 0)
+    assert {v.id: v.value for v in values} == {
+        "explained-on-train": pytest.approx(0.75, abs=1e-5), "simple-explained": simple,
+        "explained-on-test": pytest.approx(0.8, abs=1e-5),
+    }  # fmt: skip
+    assert known["examples"] == (77 if tells else 0)  # half of the 0.8 that the network explains
+
+
+@pytest.mark.parametrize(
+    ("share", "called"),
+    [(0.99 * 640 / 2, None), (1.01 * 640 / 2, "search"), (0.99 * 13_088, "search"), (1.01 * 13_088, "all")],
+)
+def test_shortcuts_are_searched_and_maps_are_made_if_there_is_time(share, called, monkeypatch):
+    """128 examples need 640 passes in the search, of which half must fit; maps of 1,024 need 800 + 12 x 1,024 passes."""
+    x, y = torch.rand(140, 3), torch.arange(140) % 2
+    subject = build_subject(nn.Linear(3, 2), (x, y), None, seed=0)
+    seen = []
+    record = SimpleNamespace(level=0.005, reliance=(), findings=(), verdict="", plots=lambda: ())
+    sheet = SimpleNamespace(**vars(record), shortcuts=record, sanity=SimpleNamespace(weights=0.1), mask=None,
+                            attribution=SimpleNamespace(values=torch.zeros(1)), inputs=None)  # fmt: skip
+    monkeypatch.setattr(attribution, "shortcuts", lambda *_, **__: seen.append("search") or record)
+    monkeypatch.setattr(attribution, "attribution_overview", lambda *_, **__: seen.append("all") or sheet)
+    seconds = share * 2 * PROFILE.cost.each
+    step, products = attribution.AttributionStep(), StepProducts({type(PROFILE): PROFILE})
+    if called is None:
+        with pytest.raises(OutOfTime):
+            step.run(subject, products, StepContext(0, seconds, False, FakeClock(0.0)))
+    else:
+        step.run(subject, products, StepContext(0, seconds, False, FakeClock(0.0)))
+    assert seen == ([] if called is None else [called])
