@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from torch import nn
 
 from gnomon.attribution import representation_report
+from gnomon.attribution.inversion import invert_layer
 from gnomon.checks import activation_gain
 from gnomon.decisions import linear_capacity, separability
 from gnomon.linalg import diagnose_matrix
@@ -109,6 +110,9 @@ def test_inputs_are_found_back_from_a_layer_that_keeps_them_and_not_from_one_tha
         for net in (whole, half)
     ]
     assert reports[0].psnr > 30 > reports[1].psnr + 10
+    back = invert_layer(half, "0", x[:8], iterations=300).reconstruction
+    wide = float(x[:8].max() - x[:8].min())
+    assert reports[1].psnr == pytest.approx(-10 * float((((back - x[:8]) / wide) ** 2).mean().log10()), abs=1e-3)
 
 
 def test_the_plane_of_classes_that_overlap_has_a_slack():
