@@ -14,7 +14,7 @@ from typing import Any
 
 from tools.mutate.mutants import Mutant, plant_error
 
-__all__ = ["CannotPlant", "concerned_lines", "is_constant", "is_default", "plant"]
+__all__ = ["CannotPlant", "class_attribute", "concerned_lines", "is_constant", "is_default", "plant"]
 
 PLAIN_VALUES = (int, float, complex, str, tuple, frozenset, list, dict, set)
 """Types of constants that are compared and replaced."""
@@ -77,6 +77,26 @@ def is_default(mutant: Mutant, root: Path) -> bool:
         return mutant.line < outer.body[0].lineno
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return any(node.lineno <= mutant.line <= (node.end_lineno or 0) for node in classes)
+
+
+def class_attribute(mutant: Mutant, root: Path) -> str | None:
+    """Returns the name of the class attribute whose value a planted error changes; None if it changes anything else."""
+    data = (root / mutant.file).read_bytes()
+    tree = ast.parse(data)
+    inside = any(isinstance(n, ast.ClassDef) and n.lineno < mutant.line <= (n.end_lineno or 0) for n in tree.body)
+    statement = _statement(tree, mutant.line)
+    if not inside or _outer_function(tree, mutant.line) is not None:
+        return None
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    if not isinstance(statement, ast.Assign):
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        place = mutant.line, mutant.start - data.rfind(b"\n", 0, mutant.start) - 1
+        pairs = zip(target.elts, value.elts, strict=True)
+        target = next((name for name, it in pairs if place < (it.end_lineno or 0, it.end_col_offset or 0)), target)
+    return target.id if isinstance(target, ast.Name) else None
 
 
 def _module(path: Path) -> ModuleType:

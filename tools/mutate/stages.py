@@ -1,6 +1,7 @@
 """Tests planted errors in forked processes if possible, otherwise in a new process on a copy of the project."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.mutate.mutants import Mutant
-from tools.mutate.plant import concerned_lines, is_constant, is_default
+from tools.mutate.plant import class_attribute, concerned_lines, is_constant, is_default
 from tools.mutate.reach import Reach
 from tools.mutate.results import Results
 from tools.mutate.server import Job, Server, Verdict
@@ -63,7 +64,7 @@ class Stages:
         if "numba" in (self.root / mutant.file).read_text(encoding="utf-8"):
             tests |= self.reach.tests_of_files(self._users(mutant.file))
         if is_constant(mutant, self.root):
-            tests |= self._tests_of_mirrored_file(mutant)
+            tests |= self._tests_of_mirrored_file(mutant) | self._tests_that_read_attribute(mutant)
         if is_default(mutant, self.root):
             tests |= self.reach.seconds.keys() & {f"{TESTS_OF_DEFAULTS}[{mutant.package}]"}
         tests &= server.items.keys()
@@ -84,6 +85,19 @@ class Stages:
         file = Path(mutant.file)
         mirror = f"tests/{mutant.package}/test_{file.stem}.py::"
         return {test for test in self.reach.seconds if test.startswith((f"{mutant.file}::", mirror))}
+
+    def _tests_that_read_attribute(self, mutant: Mutant) -> set[str]:
+        """Returns the tests of the subpackage whose file reads a changed class attribute, because that executes no line
+        of the package.
+        """
+        name = class_attribute(mutant, self.root)
+        if name is None:
+            return set()
+        paths = (self.root / "tests" / mutant.package).rglob("test_*.py")
+        reads = re.compile(rf"\.{name}\b")
+        readers = {path for path in paths if reads.search(path.read_text(encoding="utf-8"))}
+        files = tuple(f"{path.relative_to(self.root).as_posix()}::" for path in readers)
+        return {test for test in self.reach.seconds if test.startswith(files)}
 
     def _without_tests(self, job: Job) -> Verdict:
         assert job.mutant is not None
