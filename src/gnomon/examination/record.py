@@ -37,6 +37,7 @@ from gnomon.examination.summary import (
 from gnomon.findings import most_serious_first
 from gnomon.report import Page, Section, page_html, page_markdown
 from gnomon.report.card import card_html
+from gnomon.report.front import SHOWN_EXAMPLES
 from gnomon.report.load import load_section, read_saved
 from gnomon.report.page import PageTile
 from gnomon.report.plot_selection import shows_something
@@ -237,7 +238,8 @@ class Examination(Result):
             return f"{'Least certain' if right else 'Worst'} {data} examples"
         if not wrong.value:
             return f"All {tried} {data} examples are right; the least certain"
-        rest = ", then the largest losses" if float(wrong.value) < len(worst.content.exhibits) else ""
+        shown = min(SHOWN_EXAMPLES, len(worst.content.exhibits))
+        rest = ", then the largest losses" if float(wrong.value) < shown else ""
         return f"Wrong {data} examples: {wrong} of {tried}{rest}"
 
     def to_markdown(self) -> str:

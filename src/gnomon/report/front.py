@@ -8,7 +8,7 @@ from gnomon.report.page import Page
 from gnomon.report.plot_selection import shows_something
 from gnomon.report.sections import STATUS_WORDS, figure_html, finding_html, gallery_html
 
-__all__ = ["contents_html", "findings_html", "page_top_html", "heading_html"]
+__all__ = ["SHOWN_EXAMPLES", "contents_html", "findings_html", "page_top_html", "heading_html"]
 
 MARKS = {"good": "✓", "unsure": "?", "note": "•", "warning": "▲", "problem": "!", "skipped": "–", "failed": "×"}
 MAX_FIRST_FINDINGS = 5
