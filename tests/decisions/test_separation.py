@@ -33,6 +33,8 @@ def test_a_plane_that_separates_has_a_margin_of_one_and_its_own_intercept():
     found = separability(x, torch.tensor([0, 0, 1, 1]))
     sides = torch.tensor([-1.0, -1.0, 1.0, 1.0]).double() * (x @ found.w + found.b)
     assert found.separable and found.slack == pytest.approx(0, abs=1e-12) and bool((sides >= 1 - 1e-9).all())
+    (plot,) = found.plots()
+    assert plot.marks[0].y == tuple(found.w.tolist()) and plot.marks[0].x == (1.0, 2.0) and plot.x.label == "feature"
     assert found.b < -1
 
 

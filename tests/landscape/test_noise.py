@@ -105,6 +105,9 @@ def test_the_picture_has_equal_costs_at_the_noise_scale():
     middle = steps.x.index(20.0)
     assert steps.y[middle] == examples.y[middle] == 2 and scale.at == 20 and scale.vertical
     assert steps.y[0] > 60 > 1.1 > examples.y[0] - 1e-2
+    lost = noise.GradientNoise(inf, Interval(15.0, inf, 0.95), 40.0, -2.0, 500).plots()[0].marks
+    middle = lost[0].x.index(15.0)  # the smallest scale that fits the gradients
+    assert lost[0].y[middle] == lost[1].y[middle] == 2 and lost[2].at == 15 and "lower end" in lost[2].name
 
 
 def test_dict_inputs_and_eval_mode():

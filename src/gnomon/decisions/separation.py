@@ -26,7 +26,7 @@ from torch import Tensor
 from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.arrays import Array
 from gnomon.core.inputs.checks import as_numbers, as_targets, check_finite_inputs, check_integer, check_seed
-from gnomon.core.results import Axis, Line, Plot, Reference, Result
+from gnomon.core.results import Axis, Line, Plot, Reference, Result, Scatter
 
 __all__ = [
     "LinearCapacity",
@@ -58,6 +58,13 @@ class Separability(Result):
             f"No plane separates the two classes: the best plane violates the margin constraints by "
             f"{self.slack:.3g} on average (slack)."
         )
+
+    def plots(self) -> tuple[Plot, ...]:
+        """Plots the weight of each feature in the best plane."""
+        weights = Scatter("weight", range(1, len(self.w) + 1), self.w)
+        words = f"{self.verdict} The sign of a weight says to which class a large value of the feature points."
+        axes = Axis("feature"), Axis("weight in the best plane")
+        return (Plot("Weights of the features", (weights, Reference("zero", 0.0)), *axes, words),)
 
 
 @dataclass(frozen=True, slots=True)

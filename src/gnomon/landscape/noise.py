@@ -67,14 +67,20 @@ class GradientNoise(Result):
         return f"The gradient noise scale is {self.scale:.3g} {where}: {advice}."
 
     def plots(self) -> tuple[Plot, ...]:
-        """Plots the relative numbers of steps and of examples that training needs, over the batch size."""
-        if not 0 < self.scale < inf:
+        """Plots the relative numbers of steps and of examples that training needs, over the batch size.
+
+        If the scale is infinite, the plot is for the lower end of its interval.
+        """
+        scale, name = (
+            (self.interval.low, "lower end of the interval") if self.scale == inf else (self.scale, "noise scale")
+        )
+        if not 0 < scale < inf:
             return Result.plots(self)
-        sizes = [self.scale * 2.0 ** (k / 4) for k in range(-24, 25)]
+        sizes = [scale * 2.0 ** (k / 4) for k in range(-24, 25)]
         marks = (
-            Line("steps needed", sizes, [1 + self.scale / b for b in sizes]),
-            Line("examples needed", sizes, [1 + b / self.scale for b in sizes]),
-            Reference("noise scale", self.scale, vertical=True),
+            Line("steps needed", sizes, [1 + scale / b for b in sizes]),
+            Line("examples needed", sizes, [1 + b / scale for b in sizes]),
+            Reference(name, scale, vertical=True),
         )
         axes = Axis("batch size", log=True), Axis("relative to the minimum", log=True)
         return (Plot("Gradient noise", marks, *axes, caption=self.verdict),)
