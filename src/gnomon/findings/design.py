@@ -149,3 +149,14 @@ LOSS_BLIND_TO_SCALE = _kind("scale-free-loss", Level.PROBLEM,
     "leaves it at {loss:.3g}. Predictions can be far from the targets.",
     "Add the squared error to the loss, or fit level and scale afterwards on training examples: y = a * output + b.",
     causes=OUTCOMES)
+OVERSHOOT_REWARDED = _kind("loss-rewards-overshoot", Level.PROBLEM,
+    "The loss is lower for outputs that overshoot than for correct outputs: {right:.2g} if the outputs equal the "
+    "targets, {overshot:.2g} if they are {factor:g} times as large. Training pushes outputs beyond the targets.",
+    "Keep the outputs between 0 and 1: apply torch.sigmoid to them before or inside the loss.",
+    causes=OUTCOMES)
+LOSS_WITHOUT_TARGETS = _kind("loss-vanishes", Level.PROBLEM,
+    "The loss vanishes without predicting anything: if output {output} of every example is {value:g}, the loss falls "
+    "from {given:.2g} to almost zero, whatever the targets are. The network needs to learn only this.",
+    "Add the term that limits this output. A predicted log variance s needs + s: 0.5 * (exp(-s) * (y - mean)**2 + s), "
+    "as in nn.GaussianNLLLoss.",
+    causes=OUTCOMES)

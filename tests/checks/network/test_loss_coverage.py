@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from gnomon.checks.network import activity, loss_coverage
 from gnomon.checks.network.loss_coverage import loss_coverage_findings
+from gnomon.checks.network.loss_minimum import loss_minimum_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.padding_index import padding_index_findings
 
@@ -214,3 +215,61 @@ def test_slopes_of_falling_functions_are_positive():
     h = torch.tensor([-1.0, 0.5, 2.0])
     assert activity._slope(lambda t: -3 * t, h).tolist() == [3.0, 3.0, 3.0]
     torch.testing.assert_close(activity._slope(torch.cos, h), h.sin().abs())
+
+
+def dice(p, y, *, constant=1.0):
+    return 1 - (2 * (p * y).sum() + constant) / (p.sum() + y.sum() + constant)
+
+
+def weighted(f, y, *, penalty=0.0):
+    mean, log_variance = f[:, :1], f[:, 1:]
+    return (torch.exp(-log_variance) * (y - mean) ** 2 + penalty * log_variance).mean()
+
+
+def test_a_dice_loss_of_unbounded_outputs_rewards_overshoot():
+    """Dice of k y is 1 - 2 k / (k + 1): at k = 100 it is -0.980."""
+    f, y = drawn(40, 1, 6, 6), (drawn(40, 1, 6, 6, seed=1) > 0.5).float()
+    (found,) = loss_minimum_findings(dice, f, y)
+    assert found.kind == "loss-rewards-overshoot" and found.values["factor"] == 100
+    assert found.values["overshot"] == pytest.approx(1 - 200 / 101, abs=1e-3)
+    assert loss_minimum_findings(lambda p, y: dice(torch.sigmoid(p), y), f, y) == ()
+    assert loss_minimum_findings(lambda p, y: dice(p.clamp(0, 1), y), f, y) == ()
+    assert loss_minimum_findings(dice, f, y + 1) == () and loss_minimum_findings(dice, f, 0 * y) == ()
+    assert loss_minimum_findings(dice, f[:7], y[:7]) == () and loss_minimum_findings(dice, f[:8], y[:8]) != ()
+
+
+@pytest.mark.parametrize(("gain", "found"), [(0.09, False), (0.11, True)])
+def test_overshoot_counts_above_a_tenth(gain, found):
+    """A loss of 0 at the targets, 1 at inverted targets, and -gain at 100 times the targets."""
+
+    def loss(p, y):
+        return torch.tensor(-gain) if p.max() > 2 else ((p - y) ** 2).mean()
+
+    y = (torch.arange(20) % 2).float()[:, None]
+    assert bool(loss_minimum_findings(loss, drawn(20, 1), y)) is found
+
+
+def test_a_likelihood_without_its_log_variance_vanishes():
+    f, y = drawn(50, 2), drawn(50, 1, seed=1)
+    (found,) = loss_minimum_findings(weighted, f, y)
+    assert found.kind == "loss-vanishes" and found.values["output"] == 1 and found.values["value"] == 30
+    assert found.values["given"] == pytest.approx(float(weighted(f, y)))
+    (found,) = loss_minimum_findings(lambda f, y: ((y - f[:, :1]) ** 2 / F.softplus(f[:, 1:])).mean(), f, y)
+    assert found.values["value"] == 1e4
+    assert loss_minimum_findings(lambda f, y: weighted(f, y, penalty=1), f, y) == ()
+    assert loss_minimum_findings(weighted, f, torch.ones(50, 1)) == ()  # constant targets are another problem
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        F.mse_loss, F.l1_loss, F.huber_loss, nn.PoissonNLLLoss(), nn.BCEWithLogitsLoss(), nn.MultiLabelSoftMarginLoss(),
+        lambda f, y: F.cross_entropy(f, y / y.sum(1, keepdim=True)), lambda f, y: F.binary_cross_entropy(f.sigmoid(), y),
+        lambda f, y: 1 - F.cosine_similarity(f, y).mean(), lambda f, y: F.kl_div(f.log_softmax(1), y / 3),
+        lambda f, y: torch.maximum(0.9 * (y - f), 0.1 * (f - y)).mean(), lambda f, y: (f - y).cosh().log().mean(),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", range(20))
+def test_common_losses_are_smallest_near_the_targets(loss, seed):
+    y = drawn(30, 3, seed=seed).abs().clamp(1e-3, 1)
+    assert loss_minimum_findings(loss, drawn(30, 3, seed=seed + 100), y) == ()

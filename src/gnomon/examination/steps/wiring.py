@@ -16,6 +16,7 @@ from gnomon.checks.network.head import custom_loss_findings, head_findings, norm
 from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.loss_coverage import loss_coverage_findings
 from gnomon.checks.network.loss_direction import loss_direction_findings
+from gnomon.checks.network.loss_minimum import loss_minimum_findings
 from gnomon.checks.network.loss_scale import loss_scale_findings
 from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.nan_gradients import nan_gradient_findings
@@ -180,7 +181,7 @@ def _loss_direction(subject: Subject, examples: Examples) -> tuple[Finding, ...]
     own, y = partial(call_user_loss, loss), subject.loss_targets(examples.y)
     if found := loss_direction_findings(own, raw, y):
         return found
-    if found := loss_scale_findings(own, raw, y):
+    if found := loss_scale_findings(own, raw, y) or loss_minimum_findings(own, raw, y):
         return found
     labels = subject.train.labels()
     return loss_coverage_findings(own, raw, y, None if labels is None else labels.to(raw.device))
