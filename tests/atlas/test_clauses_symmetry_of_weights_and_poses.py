@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.atlas.claims.generalization.ood_failure import rotate_images
 from gnomon.data import digits
 from gnomon.landscape import mode_connectivity
-from gnomon.symmetry import equivariance, translations
+from gnomon.symmetry import accuracy_by_strength, equivariance, translations
 from gnomon.symmetry.augmentation import augmentation_transfer_function
 
 
@@ -139,3 +140,25 @@ def test_invariance_by_design_and_by_augmentation_are_within_five_points_on_digi
         errors.append(equivariance(net, test[:100], translations([(1, 2), (2, 0)])).output.invariance)
     assert errors[0] <= 1e-6 < 1e-3 < errors[1] < 1 and abs(accuracy[0] - accuracy[1]) <= 0.05
     assert min(accuracy) > 0.8
+
+
+@pytest.mark.full
+def test_accuracy_falls_at_the_printed_angles():
+    """cnn-not-rotation-equivariant: digits turned by 287, 332, 282, 162 and 171 degrees: <= 0.6, but at 332 (-28) only lower."""
+    split = digits(1000, 300, seed=0)
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3), nn.ReLU(), nn.Flatten(),
+                        nn.Linear(576, 10))  # fmt: skip
+    optimizer = torch.optim.Adam(net.parameters(), 3e-3)
+    for _ in range(8):
+        for batch in torch.randperm(1000).split(50):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(split.x[batch]), split.y[batch]).backward()
+            optimizer.step()
+
+    def turn(x, degrees):
+        return torch.from_numpy(rotate_images(x[:, 0].double().numpy(), degrees)).float()[:, None]
+
+    found = accuracy_by_strength(net, (split.x_test, split.y_test), turn, (0.0, 287.0, 332.0, 282.0, 162.0, 171.0))
+    upright, *turned = found.accuracy
+    assert upright >= 0.95 and max(turned[:1] + turned[2:]) <= 0.6 and turned[1] <= upright - 0.05, found.accuracy
