@@ -12,6 +12,7 @@ Cost: 20 evaluations per panel and variance.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import pi
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -63,13 +64,15 @@ class LineSamples:
 class Sampler:
     """Wraps an elementwise function and remembers the points at which the function is not smooth.
 
-    ``fits`` is the memory of mehler.py: coefficients as polynomials in the standard deviation.
+    ``fits`` and ``series`` are the memory of mehler.py: coefficients as polynomials in the standard deviation, and the
+    last coefficients.
     """
 
     function: Elementwise
     _pieces: list[Pieces] = field(default_factory=list)
     _radius: dict[float, int] = field(default_factory=dict)
     fits: dict[tuple[int, int], Tensor | None] = field(default_factory=dict, repr=False)
+    series: dict[tuple[bytes, int], Any] = field(default_factory=dict, repr=False)
 
     def __call__(self, u: Tensor) -> Tensor:
         """Returns the value of the function at u."""

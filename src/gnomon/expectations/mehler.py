@@ -43,6 +43,8 @@ CHECKED_ORDERS = 3
 """Number of last Chebyshev coefficients that must be small."""
 INTERPOLATION_TOLERANCE = 1e-13
 """Size relative to sqrt(E[f^2]) below which a Chebyshev coefficient is rounding noise."""
+MAX_NUMBERS_HELD = 2**21
+"""Maximum number of coefficients of one function that are kept for the next tile: 16 MiB."""
 MIN_TAIL = 1e-15
 """Smallest tail, relative to E[f^2], that (4) can resolve."""
 
@@ -63,12 +65,27 @@ def coefficients(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coe
     See equations (1) and (4) of the module docstring.
     Many standard deviations within a factor of sqrt(2) are interpolated by Chebyshev polynomials in the deviation, of
     which the coefficients are analytic functions, if the polynomials have converged.
+    Tiles of one matrix share their points, so the last results are kept and must not be changed.
     Cost: see the module; for many variances, 32 integrals for each such factor and 32 multiplications per coefficient.
 
     >>> found = coefficients(Sampler(torch.square), torch.ones(1, dtype=torch.float64), 32)
     >>> [round(abs(x), 6) for x in found.alpha[0, :4].tolist()]         # x^2 = 1 + sqrt(2) he_2
     [1.0, 0.0, 1.414214, 0.0]
     """
+    known, key = sampler.series, (root.numpy().tobytes(), terms)
+    if key not in known:
+        made = _integrated_or_interpolated(sampler, root, terms)
+        while known and sum(one.alpha.size for one in known.values()) + made.alpha.size > MAX_NUMBERS_HELD:
+            del known[next(iter(known))]
+        if made.alpha.size <= MAX_NUMBERS_HELD:
+            known[key] = made
+        return made
+    found: Coefficients = known[key]
+    return found
+
+
+def _integrated_or_interpolated(sampler: Sampler, root: Float[Tensor, " n"], terms: int) -> Coefficients:
+    """Returns the first Hermite coefficients of a function, by interpolation if there are many deviations."""
     if len(root) < MIN_INTERPOLATED or terms > LEVELS[-2]:
         return _coefficients(sampler, root, terms)
     alpha, second = root.new_empty(len(root), terms), torch.empty_like(root)
