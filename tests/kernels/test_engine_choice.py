@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from gnomon.kernels.fused.background import SWITCH
 from gnomon.kernels.fused.dense import CompiledChain, _arithmetic
 from gnomon.kernels.limit import Limit
 from gnomon.kernels.prepare import LOAD_SECONDS, PlanCache
@@ -21,6 +22,7 @@ def not_loaded(monkeypatch):
     def set_compile_seconds(seconds):
         monkeypatch.setattr(CompiledChain, "is_loaded", lambda self, dtype: False)
         monkeypatch.setattr(CompiledChain, "compile_seconds", lambda self, dtype: seconds)
+        monkeypatch.setenv(SWITCH, "off")
 
     return set_compile_seconds
 
@@ -31,14 +33,14 @@ def uses_loops(plans, n, compiled=None, **options):
 
 
 def plans():
-    return PlanCache(NET, "torch", standard=True)
+    return PlanCache(NET, "torch", standard=True, torch_seconds={})
 
 
 def test_small_kernels_are_computed_by_torch_and_large_ones_by_loops(not_loaded):
     not_loaded(0.0)
-    # two activations at 2e-8 s per pair: 6,000 points take 1.4 s, 8,000 take 2.6 s, loading loops 2 s
-    assert not uses_loops(plans(), 6000)
-    assert uses_loops(plans(), 8000)
+    # two activations at 2e-8 s per pair: 4,900 points take 0.96 s, 5,100 take 1.04 s, loading loops 1 s
+    assert not uses_loops(plans(), 4900)
+    assert uses_loops(plans(), 5100)
 
 
 def test_loops_are_compiled_only_if_torch_takes_longer_than_compiling(not_loaded):
@@ -50,14 +52,14 @@ def test_loops_are_compiled_only_if_torch_takes_longer_than_compiling(not_loaded
 def test_many_small_kernels_pay_for_the_loops_together(not_loaded):
     not_loaded(0.0)
     one = plans()
-    choices = [uses_loops(one, 4500) for _ in range(4)]  # 0.81 s each
-    assert choices == [False, False, True, True] and LOAD_SECONDS == 2.0
+    choices = [uses_loops(one, 3500) for _ in range(4)]  # 0.49 s each
+    assert choices == [False, False, True, True] and LOAD_SECONDS == 1.0
 
 
 def test_tentative_questions_do_not_count(not_loaded):
     not_loaded(0.0)
     one = plans()
-    assert [uses_loops(one, 4500, tentative=True) for _ in range(4)] == [False] * 4
+    assert [uses_loops(one, 3500, tentative=True) for _ in range(4)] == [False] * 4
 
 
 def test_loops_in_memory_are_used_for_any_size():
@@ -84,8 +86,31 @@ def test_the_first_small_kernel_does_not_import_numba():
 
 def test_activations_without_a_closed_form_take_torch_longer(not_loaded):
     not_loaded(0.0)
-    numeric = PlanCache(nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1)), "torch", standard=True)
-    assert not uses_loops(numeric, 4000) and uses_loops(numeric, 5000)  # 1e-7 s per pair: 1.6 s and 2.5 s
+    numeric = PlanCache(
+        nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1)), "torch", standard=True, torch_seconds={}
+    )
+    assert not uses_loops(numeric, 3000) and uses_loops(numeric, 3300)  # 1e-7 s per pair: 0.9 s and 1.1 s
+
+
+@pytest.mark.parametrize(
+    ("layer", "side", "faster"),
+    [
+        (nn.ReLU(), 8, True),
+        (nn.LeakyReLU(), 8, True),
+        (nn.GELU(), 8, False),
+        (nn.SiLU(), 8, False),
+        (nn.Tanh(), 8, False),
+        (nn.GELU(), 10, True),
+    ],
+)
+def test_convolutions_use_loops_only_for_activations_that_are_faster_there(layer, side, faster):
+    """A layer has 4,096 pairs of pixels in images of 8 x 8 and 10,000 in images of 10 x 10; torch is better below
+    8,192."""
+    last = nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 1)
+    net, x = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), layer, *last), torch.zeros(2, 1, side, side)
+    pooled = PlanCache(net, "torch", standard=True, torch_seconds={})
+    assert (pooled.engine((x, x), torch.float64, compiled=None).compiled is not None) is faster
+    assert pooled.engine((x, x), torch.float64, compiled=True).compiled is not None
 
 
 @pytest.mark.parametrize(

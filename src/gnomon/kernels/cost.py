@@ -37,6 +37,8 @@ SECONDS_PER_ENTRY = 2e-8
 """Seconds that torch takes per covariance below an activation with a closed form: ReLU 1e-8 to 1.6e-8, GELU 3e-8."""
 SECONDS_PER_NUMERIC_ENTRY = 1e-7
 """The same for other activations: 0.5e-7 to 2e-7."""
+LOOPS_SHARE_OF_TORCH_SECONDS = 0.2
+"""Time of compiled loops divided by the time of torch, for kernels that are large enough to compile them."""
 MIN_PAIRS_PER_THREAD = 2**17
 """Minimum number of pairs per thread; fewer are not distributed."""
 
@@ -64,9 +66,9 @@ class KernelCost(Record):
 
     ``result`` is the kernel itself, ``workspace`` what the tiles of the computation need at one time, ``tile`` the
     number of pairs per tile. ``fits`` compares with the memory that is free now. ``compilation`` is about what
-    compiling loops adds to the first kernel, 0 if they are compiled already. Before they are, ``seconds`` is an upper
-    estimate: the time that torch takes without them. ``setup`` is what imports and reading the module add to the first
-    kernel of a process; estimating the cost has just spent it.
+    compiling loops adds to the first kernel, 0 if they are compiled already or if torch computes the kernel sooner.
+    Before they are compiled, ``seconds`` is a fifth of what torch would take, a rough estimate. ``setup``
+    is what imports and reading the module add to the first kernel of a process; estimating the cost has just spent it.
 
     >>> import gnomon
     >>> gnomon.limit(torch.nn.Linear(3, 1)).cost(1000, 500).result  # two kernels of float64
@@ -105,7 +107,7 @@ class KernelCost(Record):
         verdict = "fits" if self.fits else "does not fit"
         time = f"about {self.seconds:.2g} s"
         if self.compilation > 0:
-            time = f"at most {time}, plus about {self.compilation:.2g} s to compile loops the first time"
+            time = f"{time}, plus about {self.compilation:.2g} s to compile loops the first time"
         elif self.setup > self.seconds:
             time = f"{time} ({self.first_call:.2g} s for the first kernel of a process)"
         return (

@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_integer, check_module_is_callable
 from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
-from gnomon.kernels.cost import KernelCost, needs, seconds
+from gnomon.kernels.cost import LOOPS_SHARE_OF_TORCH_SECONDS, KernelCost, Needs, needs, seconds
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.kernels.options import Parametrization, check_options
@@ -206,11 +206,11 @@ class Limit(Record):
             run(1, 1)
             setup = perf_counter() - start
             time = seconds(run, left.count, right.count, symmetric=symmetric)
+            time *= LOOPS_SHARE_OF_TORCH_SECONDS if uses_loops and not ready else 1.0
             points = left.count if symmetric else left.count + right.count
             fast = self._prepare(some).workspace(some, points, self.dtype) if ready else None
-        waits = layers_compile_seconds(made.program, left.count * right.count * made.activation_entries(numeric=True))
-        compilation = waits + (self._loops_wait(some) if uses_loops else 0.0)
         need = needs(made, left.count, right.count, kinds=kind, word=self.dtype.itemsize, memory=self.memory)
+        compilation = self._loops_wait(some) if uses_loops else _series_wait(made, need)
         room, tile = (need.workspace, need.tile) if fast is None else (fast, left.count * right.count)
         return KernelCost(left.count, right.count, need.result, room, tile, time, compilation, setup, need.free)
 
@@ -224,8 +224,10 @@ class Limit(Record):
         """
         some = points(x, "x", tokens=takes_tokens(self.module))
         made, n = self.plan(some), len(some)
-        loops = self._loops_wait(some) if self._uses_loops(some, (n, n)) else 0.0
-        return layers_compile_seconds(made.program, n * n * made.activation_entries(numeric=True)) + loops
+        if self._uses_loops(some, (n, n)):
+            return self._loops_wait(some)
+        need = needs(made, n, n, kinds=("ntk",), word=self.dtype.itemsize, memory=self.memory)
+        return _series_wait(made, need)
 
     def _loops_wait(self, x: Tensor) -> float:
         """Returns the seconds to compile the loops that would compute this kernel faster than torch."""
@@ -249,6 +251,13 @@ class Limit(Record):
 
     def _kernels(self, x1: Any, x2: Any, kinds: tuple[str, ...]) -> dict[str, Tensor]:
         return compute_kernels(self._plans, x1, x2, kinds, self.dtype, self.memory, compiled=self.compiled)
+
+
+def _series_wait(made: LimitPlan, need: Needs) -> float:
+    """Returns the compilation seconds of the series for activations without a closed form, of which torch computes one
+    tile at a time.
+    """
+    return layers_compile_seconds(made.program, need.tile * made.activation_entries(numeric=True))
 
 
 def _check_kinds(kind: tuple[str, ...]) -> None:

@@ -16,17 +16,24 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.kernels.cost import torch_seconds
+from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, Scaled, Sign
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import CompiledPlan, accepts_points, dense, images, pairs
+from gnomon.kernels.fused.background import LoopType, background_compiler
 from gnomon.kernels.plan import LimitPlan, plan
+from gnomon.kernels.rules.activation import ActivationRule
 from gnomon.program.laws import Init
 from gnomon.program.read import read_program
 from gnomon.program.trace import global_hooks
 
 MAX_COMPARED_ENTRIES = 4096
 """Maximum size of tensors with compared values; larger ones are weights, which only init="measured" reads."""
-LOAD_SECONDS = 2.0
+LOAD_SECONDS = 1.0
 """Seconds to import numba and load compiled loops from the cache: torch is faster for anything shorter."""
+BACKGROUND_SECONDS = 0.2
+"""Seconds of torch, in all kernels of a process, after which another process compiles the loops for later kernels."""
+SHORT_LAYER_ENTRIES = 2**13
+"""Covariances of a layer for one pair of images up to which torch works in the processor's caches."""
 MAX_PLANS = 16
 """Maximum number of cached plans."""
 PLAIN = (int, float, complex, bool, str, bytes, type(None), torch.Size, torch.dtype)
@@ -74,6 +81,37 @@ def compiled_loops(plan: LimitPlan) -> CompiledPlan | None:
     return pairs.CompiledImages(planes) if planes is not None and _numba_is_installed() else None
 
 
+def loops_are_faster(plan: LimitPlan, loops: CompiledPlan) -> bool:
+    """Whether compiled loops in memory are faster than torch for this network.
+
+    They are not for convolutions with activations such as GELU or SiLU, of which they sum long power series for each
+    pair of pixels, unless images are so large that torch works outside the processor's caches.
+
+    >>> from gnomon.program.laws import InitializationLaw
+    >>> net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.GELU(), nn.Flatten(), nn.Linear(64, 1))
+    >>> made = PlanCache(net, InitializationLaw(1.0), standard=True).plan(torch.zeros(2, 1, 6, 6))
+    >>> loops_are_faster(made, compiled_loops(made))
+    False
+    """
+    if not isinstance(loops, pairs.CompiledImages):
+        return True
+    duals = [rule.dual for rule in plan.rules if isinstance(rule, ActivationRule)]
+    inner = [dual.inner if isinstance(dual, Scaled) else dual for dual in duals]
+    return all(isinstance(dual, ReLU | LeakyReLU | Erf | Sign) for dual in inner) or (
+        plan.activation_entries() > SHORT_LAYER_ENTRIES * len(duals)
+    )
+
+
+@cache
+def torch_seconds_so_far() -> dict[tuple[LoopType, ...], float]:
+    """Returns the estimated seconds that torch has spent in this process on kernels, by the loops that would do it.
+
+    >>> torch_seconds_so_far() is torch_seconds_so_far()
+    True
+    """
+    return {}
+
+
 @cache
 def _numba_is_installed() -> bool:
     """Whether numba is installed; warns once if it is not."""
@@ -104,7 +142,7 @@ class PlanCache:
     _seen: "_Snapshot | None" = None
     _prepared: dict[tuple[Any, ...], Prepared] = field(default_factory=dict)
     _duals: dict[Any, AbstractDual] = field(default_factory=dict)
-    _torch_seconds: float = 0.0
+    torch_seconds: dict[tuple[LoopType, ...], float] = field(default_factory=torch_seconds_so_far, repr=False)
 
     def plan(self, x: Tensor) -> LimitPlan:
         """Returns the kernel formula of each layer for inputs like x; only the shape of x matters."""
@@ -133,22 +171,41 @@ class PlanCache:
     ) -> Prepared:
         """Decides whether compiled loops or torch compute the kernel of these points; compiled loops if they save time.
 
-        Torch computes kernels until that has taken about as long, in all, as loading or compiling loops takes. The
-        times are estimates from sizes, so the choice does not depend on the machine. ``tentative`` calls do not
-        count. ``compiled`` forces the choice.
+        Torch computes kernels until that has taken about as long, in all kernels of this process, as loading or
+        compiling loops takes. Long before, another process begins to compile the loops, so that the kernels after
+        that only load them. The times are estimates from sizes, so they do not depend on the machine. ``tentative``
+        calls do not count and compile nothing. ``compiled`` forces the choice.
         """
         prepared = self.prepare(points[0])
         if prepared.compiled is None or compiled is True or not accepts_points(points, dtype):
             return prepared
-        if compiled is None and prepared.compiled.is_loaded(dtype):
+        if compiled is False or not loops_are_faster(prepared.plan, prepared.compiled):
+            return Prepared(prepared.plan, None)
+        if prepared.compiled.is_loaded(dtype):
             return prepared
-        seconds = self._torch_seconds + torch_seconds(prepared.plan, len(points[0]), len(points[1]))
-        pays = compiled is None and seconds > LOAD_SECONDS and seconds > prepared.compiled.compile_seconds(dtype)
-        if pays:
-            return prepared
+        if not self._are_loops_faster(prepared, points, dtype, tentative=tentative):
+            return Prepared(prepared.plan, None)
+        return prepared
+
+    def _are_loops_faster(
+        self, prepared: Prepared, points: tuple[Tensor, Tensor], dtype: torch.dtype, *, tentative: bool
+    ) -> bool:
+        """Whether torch would take longer, in all, than loading or compiling the loops that are not in memory."""
+        assert prepared.compiled is not None  # Callers choose between torch and loops only if there are loops.
+        loops, compiler = prepared.compiled.loops(dtype), background_compiler()
+        own = torch_seconds(prepared.plan, len(points[0]), len(points[1]))
+        seconds = self.torch_seconds.get(loops, 0.0) + own
+        wait = 0.0
+        if seconds > LOAD_SECONDS:
+            wait = prepared.compiled.compile_seconds(dtype)
+            # What another process is compiling already is compiled here only for a kernel that is very large.
+            if (own if compiler.is_running() else seconds) > wait:
+                return True
         if not tentative:
-            self._torch_seconds = seconds
-        return Prepared(prepared.plan, None)
+            self.torch_seconds[loops] = seconds
+            if seconds > BACKGROUND_SECONDS and (wait > 0 or not prepared.compiled.is_compiled_code_cached()):
+                compiler.request(loops)
+        return False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leaves out cached kernel formulas when pickled; another process reads the module again."""

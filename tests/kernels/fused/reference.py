@@ -14,7 +14,7 @@ def both(monkeypatch, net, x, y=None, *, covered=True, **options):
 
     with monkeypatch.context() as patch:
         patch.setattr(reference, "run", watch)
-        fast = gnomon.limit(net, **options)(x, y)
+        fast = gnomon.Limit(net, compiled=True, **options)(x, y)
     assert (not runs) == covered
     options.pop("dtype", None)
     with monkeypatch.context() as patch:

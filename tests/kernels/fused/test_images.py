@@ -93,7 +93,7 @@ def test_agrees_with_the_reference(monkeypatch, name, law):
 def test_diagonal_and_duplicates_are_exact(name, dtype):
     net, shape = NETWORKS[name]
     x = images(shape, 20)
-    lim = gnomon.limit(net, dtype=dtype)
+    lim = gnomon.Limit(net, dtype=dtype, compiled=True)
     k = lim.ntk(x)
     assert torch.equal(k, k.T) and torch.equal(k[3], k[1])
     assert k[1, 3] == k[1, 1] == k[3, 3] == lim.ntk(x, x[1:2])[3, 0]

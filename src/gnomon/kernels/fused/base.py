@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from gnomon.core.errors import add_call_to_errors
+from gnomon.kernels.fused.background import LoopType
 from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.plan import LimitPlan
 
@@ -44,6 +45,14 @@ class CompiledPlan(ABC):
         """Returns the approximate seconds to compile the kernel loops that are not cached, if a processor core is
         free.
         """
+
+    @abstractmethod
+    def is_compiled_code_cached(self) -> bool:
+        """Whether compiled loops seem to be cached on disk; finding out does not import numba."""
+
+    @abstractmethod
+    def loops(self, dtype: torch.dtype) -> tuple[LoopType, ...]:
+        """Returns the loops that compute kernels with this result dtype, with the dtypes in which they work."""
 
 
 @add_call_to_errors

@@ -11,7 +11,13 @@ import numpy as np
 from gnomon.core.machine.kept_loops import is_compiled_code_cached
 from gnomon.kernels.fused.images import VECTOR_BYTES
 
-__all__ = ["chain_is_loaded", "dense_compile_seconds", "planes_are_loaded", "convolution_compile_seconds"]
+__all__ = [
+    "chain_is_loaded",
+    "dense_compile_seconds",
+    "planes_are_loaded",
+    "convolution_compile_seconds",
+    "loop_and_arguments",
+]
 
 CHAIN_LOOPS = "gnomon.kernels.fused.chain_loops"
 """Name of the module with the loop of dense programs; it is in sys.modules once it is loaded."""
@@ -88,6 +94,21 @@ def planes_are_loaded() -> bool:
     from gnomon.kernels.fused.planes import stage
 
     return bool(getattr(stage, "overloads", ()))
+
+
+def loop_and_arguments(name: str, arithmetic: str, result: str) -> tuple[Any, tuple[Any, ...]]:
+    """Returns a compiled loop by its name, with example arguments of these dtypes; imports numba.
+
+    >>> loop, arguments = loop_and_arguments("stage", "float32", "float32")
+    >>> loop.__name__, arguments[1].dtype
+    ('stage', dtype('float32'))
+    """
+    from gnomon.kernels.fused import chain_loops, planes
+
+    first, second = np.dtype(arithmetic).type, np.dtype(result).type
+    if name == "chain":
+        return chain_loops.chain, chain_arguments(first, second)
+    return (planes.stage, stage_arguments(first)) if name == "stage" else (planes.sweep, sweep_arguments(first))
 
 
 def chain_arguments(arithmetic: type, result: type) -> tuple[Any, ...]:

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.kept_loops import is_compiled_code_cached
 from gnomon.core.machine.threads import run_in_threads
+from gnomon.kernels.fused.background import LoopType
 from gnomon.kernels.fused.base import DTYPES, CompiledPlan, arithmetic_of, empty_results, on_both_sides
-from gnomon.kernels.fused.compile_time import chain_is_loaded, dense_compile_seconds
+from gnomon.kernels.fused.compile_time import CHAIN_LOOPS, chain_is_loaded, dense_compile_seconds
 from gnomon.kernels.fused.instructions import Instruction, PointMoments, activation, is_piecewise_linear, moments
 from gnomon.kernels.fused.joining import fuse_relu_with_affine
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, NORMALIZE, SCALE
@@ -86,6 +88,12 @@ class CompiledChain(CompiledPlan):
 
     def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
         return dense_compile_seconds(arithmetic_of(self.plan, dtype), DTYPES[dtype])
+
+    def is_compiled_code_cached(self) -> bool:  # noqa: D102
+        return is_compiled_code_cached(CHAIN_LOOPS, "chain")
+
+    def loops(self, dtype: torch.dtype) -> tuple[LoopType, ...]:  # noqa: D102
+        return (("chain", arithmetic_of(self.plan, dtype).__name__, DTYPES[dtype].__name__),)
 
 
 def covers(plan: LimitPlan) -> bool:

@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnomon.core.machine.kept_loops import is_compiled_code_cached
 from gnomon.core.machine.threads import run_in_threads
+from gnomon.kernels.fused.background import LoopType
 from gnomon.kernels.fused.base import CompiledPlan, arithmetic_of, empty_results, on_both_sides
-from gnomon.kernels.fused.compile_time import convolution_compile_seconds, planes_are_loaded
+from gnomon.kernels.fused.compile_time import PLANES, convolution_compile_seconds, planes_are_loaded
 from gnomon.kernels.fused.images import PlaneProgram, Runner, Statistics, Uncovered, measure
 from gnomon.kernels.fused.instructions import is_piecewise_linear
 from gnomon.kernels.rules.normalization import DropoutRule
@@ -94,6 +96,16 @@ class CompiledImages(CompiledPlan):
     def compile_seconds(self, dtype: torch.dtype) -> float:  # noqa: D102
         arithmetic = arithmetic_of(self.planes.plan, dtype)
         return convolution_compile_seconds(arithmetic, flat=Runner(self.planes, arithmetic, alone=False).flat)
+
+    def is_compiled_code_cached(self) -> bool:  # noqa: D102
+        return is_compiled_code_cached(PLANES, "stage")
+
+    def loops(self, dtype: torch.dtype) -> tuple[LoopType, ...]:  # noqa: D102
+        arithmetic = arithmetic_of(self.planes.plan, dtype)
+        flat = Runner(self.planes, arithmetic, alone=False).flat
+        name = arithmetic.__name__
+        second = "sweep" if flat else "stage"
+        return tuple(dict.fromkeys((("stage", "float64", "float64"), (second, name, name))))
 
     def _images(self, x: Tensor) -> Tensor:
         op = self.planes.plan.data_rule.op
