@@ -5,7 +5,16 @@ import torch
 from scipy.stats import norm, t
 
 from gnomon.core.errors import InputError, NotFiniteError
-from gnomon.linalg.lanczos import SpectralDensity, spectral_density, top_eigenpairs, tridiagonal
+from gnomon.linalg.lanczos import (
+    SpectralDensity,
+    _eigen,
+    _estimated_errors,
+    _KrylovSpace,
+    _normal,
+    spectral_density,
+    top_eigenpairs,
+    tridiagonal,
+)
 from gnomon.linalg.operator import DenseOperator
 
 
@@ -151,11 +160,43 @@ def test_a_density_uses_as_many_starts_and_steps_as_asked():
     assert default.starts == 8 and len(default.points) == 8 * 40
 
 
-def test_steps_end_as_soon_as_the_residual_is_below_the_accuracy():
-    values = torch.cat([torch.linspace(0, 1, 299, dtype=torch.float64), torch.tensor([3.0], dtype=torch.float64)])
-    operator = DenseOperator(torch.diag(values))
-    rough, exact = top_eigenpairs(operator, 1, accuracy=0.1), top_eigenpairs(operator, 1)
+def spectrum(seed, size=400):
+    """Eigenvalues like the ones of Hessians: a few large ones, many near zero, some negative."""
+    draw = torch.Generator().manual_seed(seed)
+    power = 0.5 + 1.5 * float(torch.rand((), generator=draw))
+    bulk = 0.05 * torch.randn(size - 20, generator=draw, dtype=torch.float64)
+    return torch.cat([torch.arange(1, 21, dtype=torch.float64) ** -power, bulk])
+
+
+def test_steps_end_as_soon_as_the_estimated_error_is_below_the_accuracy():
+    operator = DenseOperator(torch.diag(spectrum(0)))
+    rough, exact = top_eigenpairs(operator, 1, accuracy=0.01), top_eigenpairs(operator, 1)
     assert rough.products < exact.products
-    assert abs(float(rough.values[0]) - 3) <= float(rough.residuals[0]) <= 0.1 * float(rough.values[0])
-    before = top_eigenpairs(operator, 1, steps=rough.products - 1)
-    assert float(before.residuals[0]) > 0.1 * float(before.values[0])
+
+    def error(products):
+        space = _KrylovSpace(operator, _normal(operator, 0))
+        space.extend(products)
+        values, s = _eigen(space.alpha, space.beta)
+        return float(_estimated_errors(values, (space.beta[-1] * s[-1]).abs())[-1] / values[-1])
+
+    assert error(rough.products) <= 0.01 < error(rough.products - 1)
+
+
+@pytest.mark.parametrize("accuracy", [0.1, 0.01, 0.001])
+def test_the_largest_eigenvalue_has_the_accuracy_that_was_asked_for(accuracy):
+    products = 0
+    for seed in range(40):
+        values = spectrum(seed)
+        found = top_eigenpairs(DenseOperator(torch.diag(values)), 1, accuracy=accuracy, seed=seed)
+        assert abs(float(found.values[0]) / float(values.max()) - 1) <= accuracy
+        products += found.products
+    assert products <= 40 * {0.1: 8, 0.01: 14, 0.001: 20}[accuracy]
+
+
+def test_an_error_is_the_square_of_the_residual_divided_by_the_distance_to_the_others():
+    values = torch.tensor([1.0, 5.0, 5.3], dtype=torch.float64)
+    residuals = torch.tensor([0.2, 0.1, 0.3], dtype=torch.float64)
+    found = _estimated_errors(values, residuals).tolist()
+    assert found[0] == pytest.approx(0.04 / (4.0 - 0.3))  # reduced by both residuals
+    assert found[1:] == [0.1, 0.3]  # the two may be one eigenvalue
+    assert _estimated_errors(values[:1], residuals[:1]).tolist() == [0.0]

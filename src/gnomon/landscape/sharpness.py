@@ -130,9 +130,9 @@ def sharpness(
         lambda_1 = max over v of v^T H v / v^T v,    stable below 2 (1 + momentum) / lr                   (1)
 
     ``iterations`` fixes the number of products, which then bounds the time; by default, products continue until each
-    residual is below the square root of the precision. ``accuracy=0.01`` ends them as soon as the residuals, which
-    bound the errors, are below one percent of the largest value: after half of the products, or earlier. Other
-    arguments are as in `hessian`.
+    residual is below the square root of the precision. ``accuracy=0.01`` ends them as soon as the error of each
+    value is estimated to be below one percent of the largest value, usually after 5 to 15 products; the residuals are
+    bounds and may then be larger. Other arguments are as in `hessian`.
 
     ``budget`` is the number of seconds after which the call ends with an error that says how long it would take.
 

@@ -5,8 +5,10 @@ m steps from a unit vector q give an orthonormal Q (size x m) and a tridiagonal 
     A Q = Q T + beta_m q_{m+1} e_m^T                                                         (1)
     |A y - theta y| = beta_m |e_m^T s|         for T s = theta s, y = Q s                    (2)
     q^T f(A) q ~ sum_j (e_1^T s_j)^2 f(theta_j), exact for polynomials up to degree 2m - 1   (3)
+    |lambda - theta| <= r^2 / gap    for the residual r of (2)                                (5)
 
-Q is orthogonalized again at every step, twice: without it, rounding brings converged eigenvectors back.
+with the distance ``gap`` from theta to all other eigenvalues. Q is orthogonalized again at every step, twice: without
+it, rounding brings converged eigenvectors back.
 Reference: [golub2010matrices], chapters 4 and 6; the density is [lin2016approximating].
 """
 
@@ -249,7 +251,9 @@ def top_eigenpairs(
     See equation (2) of the module docstring.
     By default steps are added until each residual is below the square root of the machine precision, relative to the
     largest eigenvalue, or the whole space is spanned, or half of the free memory is used; residuals bound the error.
-    With ``accuracy``, they end at the first step at which each residual is below this share of the largest eigenvalue.
+    With ``accuracy``, they end at the first step at which each error is below this share of the largest eigenvalue. An
+    error is at most the residual, and by (5) much smaller if the other eigenvalues are far away. Their distance is
+    estimated from the eigenvalues found so far, so the steps end by an estimate; the residuals remain bounds.
 
     Hypotheses: symmetric. One start gives one copy of a multiple eigenvalue until its space is exhausted: copies
     of an exactly multiple eigenvalue may be missing unless steps reach the size.
@@ -276,11 +280,23 @@ def top_eigenpairs(
         values, s = _eigen(space.alpha, beta)
         residuals = (beta[-1] * s[-1]).abs()  # (2)
         pick = values.argsort(descending=True)[:k]
-        share = torch.finfo(values.dtype).eps ** 0.5 if accuracy is None else accuracy
-        good = residuals[pick].max() <= values.abs().max() * share
+        if accuracy is None:
+            good = residuals[pick].max() <= values.abs().max() * torch.finfo(values.dtype).eps ** 0.5
+        else:
+            good = _estimated_errors(values, residuals)[pick].max() <= values.abs().max() * accuracy
         if steps is not None or good or m in (operator.size, most):
             return Eigenpairs(values[pick], space.basis.T @ s[:, pick], residuals[pick], m)
         m = min(operator.size, most, m + (max(5, m // 4) if accuracy is None else 1))
+
+
+def _estimated_errors(values: Tensor, residuals: Tensor) -> Tensor:
+    """Returns estimates of the errors of eigenvalues: the residual, or less if the other eigenvalues are far away.
+
+    See equation (5) of the module docstring. The distance to another eigenvalue is reduced by the residuals of both.
+    """
+    distance = (values[:, None] - values).abs() - residuals[:, None] - residuals
+    gap = distance.fill_diagonal_(float("inf")).amin(1)
+    return torch.where(gap > residuals, residuals.square() / gap, residuals)  # (5)
 
 
 def _room(operator: AbstractOperator, k: int) -> int:
