@@ -65,7 +65,8 @@ MIN_GRADIENT_FREE_EXAMPLES = 5
 class RobustAccuracy(Result):
     """Result: which examples no attack broke, how many each attack broke, and the assumptions of the measurement.
 
-    ``examples`` holds for each input the point that broke it, or the input itself.
+    ``examples`` holds for each input the point that broke it, or the input itself. ``complete`` is false if the budget
+    ended the attacks early: the fraction is an upper bound as well, but a looser one.
 
     >>> robust, threat = torch.tensor([True, True, True, False]), ThreatModel(0.1, "inf", 0.0, 1.0)
     >>> found = RobustAccuracy(robust, torch.zeros(4, 2), 1.0, (("PGD", 1),), threat, ())
@@ -82,6 +83,7 @@ class RobustAccuracy(Result):
     broken: tuple[tuple[str, int], ...]
     threat: ThreatModel
     premises: tuple[Hypothesis, ...]
+    complete: bool = True
 
     @property
     def value(self) -> float:
@@ -103,6 +105,7 @@ class RobustAccuracy(Result):
         """States in one sentence which fraction of examples resisted all attacks."""
         what = f"{self.value:.1%} of {len(self.robust)} examples resist all attacks ({self.threat})"
         tail = "" if self.trusted else "; this is not reliable because gradients are masked"
+        tail += "" if self.complete else "; the budget ended the attacks early, so more time may break more examples"
         return f"{what}, {self.clean:.1%} are classified correctly without an attack{tail}."
 
     @property
@@ -162,7 +165,8 @@ def robust_accuracy(
         batch: batch size with which the model will be used; 256 by default.
         seed: random seed for random starts.
         progress: called with (name of an attack, examples that are left) before each attack.
-        budget: seconds after which the call ends with an error that says how long it would take.
+        budget: seconds after which the attacks end with what they have broken until then; an error if no attack has
+            begun.
 
     Raises an error if an assumption of `preflight` fails; masked gradients become a finding instead.
 
@@ -188,15 +192,17 @@ def robust_accuracy(
         if premise.statement != GRADIENT_PREMISE:
             fix = FIXES[premise.statement].removesuffix(".")
             raise InputError(premise.checked, accepted=premise.statement, fix=fix)
-    with AttackedModel(module, through=check.gradients_are_masked).attack_mode() as classifier:
+    masked, partial = check.gradients_are_masked, budget is not None
+    with AttackedModel(module, through=masked, keeps_partial_results=partial).attack_mode() as classifier:
         robust = _right(classifier, x, y, batch)
         search = _Search(classifier, x, y, threat, generator, robust.clone(), batch)
-        if check.gradients_are_masked and bool(robust.any()):
+        if masked and bool(robust.any()):
             seen = robust.nonzero()[:PROBE_EXAMPLES, 0]
             search.blind = check_gradients(classifier, x[seen], y[seen], threat).holds is False
         broken = [count for method in attacks for count in search.run(method, progress)]
     clean = float(robust.double().mean())
-    return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises)
+    complete = not classifier.time_is_up
+    return RobustAccuracy(search.robust, search.found, clean, tuple(broken), threat, check.premises, complete)
 
 
 DEFAULT_BATCH_SIZE = 256
@@ -225,7 +231,7 @@ class _Search:
         broke.
         """
         left = self.robust.nonzero()[:, 0]
-        if not len(left):
+        if not len(left) or self.classifier.time_is_up:
             return
         if progress is not None:
             progress(method.name, len(left))
@@ -239,7 +245,10 @@ class _Search:
             for other in method.rest:
                 yield from self.run(other, progress)
         elif isinstance(method, MostVulnerableFirst) and not self.blind:
-            groups = left[self._order(left)].split(min(method.group, self.piece))
+            order = torch.arange(len(left))
+            with self.classifier.until_time_is_up():
+                order = self._order(left)
+            groups = left[order].split(min(method.group, self.piece))
             yield method.name, self._try(method.method, groups, stops=True)
         else:
             yield method.name, self._try(method, left.split(self.piece), stops=False)
@@ -247,13 +256,14 @@ class _Search:
     def _try(self, method: AbstractAttack, groups: Sequence[Tensor], *, stops: bool) -> int:
         """Runs an attack on one group of examples after another; returns the number of examples it broke."""
         tried, wrong = self.found.clone(), [groups[0][:0]]
-        for part in with_progress_bar(groups, f"groups of examples ({method.name})"):
-            z = method.run(self.classifier, self.x[part], self.y[part], self.threat, self.generator)
-            tried[part] = self.threat.project(self.x[part], z)
-            wrong.append(part[self._wrong(part, tried[part])])
-            if stops and not len(wrong[-1]):
-                break
-        broken = torch.cat(wrong)
+        with self.classifier.until_time_is_up():
+            for part in with_progress_bar(groups, f"groups of examples ({method.name})"):
+                z = method.run(self.classifier, self.x[part], self.y[part], self.threat, self.generator)
+                tried[part] = self.threat.project(self.x[part], z)
+                wrong.append(part[self._wrong(part, tried[part])])
+                if (stops and not len(wrong[-1])) or self.classifier.time_is_up:
+                    break
+        broken = torch.cat(wrong) if not self.classifier.time_is_up else self.robust.nonzero()[:, 0]
         again = ~_right(self.classifier, tried, self.y, self.batch) & _project_to_allowed(self.x, tried, self.threat)
         broken = broken[again[broken]]
         self.robust[broken], self.found[broken] = False, tried[broken]

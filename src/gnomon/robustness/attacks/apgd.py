@@ -64,7 +64,7 @@ class APGD(Record, AbstractAttack):
                 classifier, x[left], y[left], start, threat, dlr_loss if self.scale_free else cross_entropy, self.steps
             )
             left = left[classifier.right(best[left], y[left])]
-            if not len(left):
+            if not len(left) or classifier.time_is_up:
                 break
         return best
 
@@ -100,7 +100,7 @@ class TargetedAPGD(Record, AbstractAttack):
             start = threat.random(x[left], generator)
             best[left] = ascend(classifier, x[left], y[left], start, threat, score, self.steps, order[left, rank])
             left = left[classifier.right(best[left], y[left])]
-            if not len(left):
+            if not len(left) or classifier.time_is_up:
                 break
         return best
 
@@ -151,12 +151,23 @@ def ascend(
                value, value, torch.full((n,), 2 * threat.eps).to(x), torch.zeros(n).to(x), value,
                torch.zeros(n, dtype=torch.bool))  # fmt: skip
     _remove_misclassified(s, found, right)
+    with classifier.until_time_is_up():
+        _climb(classifier, s, found, threat, score, steps, by_target=target is not None)
+    found[s.index] = s.best
+    return found
+
+
+def _climb(
+    classifier: AttackedModel, s: _ApgdState, found: Tensor, threat: ThreatModel, score: Score, steps: int, *,
+    by_target: bool,
+) -> None:  # fmt: skip
+    """Runs the steps of APGD; afterwards the state holds the examples that are not misclassified."""
     checkpoints, last = set(_checkpoints(steps)), 0
     for k in with_progress_bar(range(1, steps + 1), "steps of the attack"):
         if not len(s.index):
-            return found
+            return
         _step(s, threat, first=k == 1)
-        again = score if target is None else targeted_dlr_loss(s.target)
+        again = targeted_dlr_loss(s.target) if by_target else score
         value, s.gradient, right = classifier.slope(s.z, s.y, again)
         s.rises = s.rises + (value > s.value)
         s.value = value
@@ -168,8 +179,6 @@ def ascend(
         if k in checkpoints and len(s.index):
             _adapt(s, k - last)
             last = k
-    found[s.index] = s.best
-    return found
 
 
 def _remove_misclassified(s: _ApgdState, found: Tensor, right: Tensor) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnomon.core.errors import TimeLimitError
 from gnomon.core.machine.budget import check_time
 from gnomon.core.metrics import margin_over_others, predicted_classes
 from gnomon.core.modules.outputs import run_to_rows
@@ -44,7 +45,8 @@ Score = Callable[[Tensor, Tensor], Tensor]
 class AttackedModel:
     """A classifier in eval mode under attack: returns its scores, decisions and input gradients, and counts queries.
 
-    With ``through``, gradients pass through rounding and other step functions, see `StraightThrough`.
+    With ``through``, gradients pass through rounding and other step functions, see `StraightThrough`. With
+    ``keeps_partial_results``, attacks end at the time limit of the call with what they have found, without an error.
 
     >>> net = nn.Linear(2, 2, bias=False)
     >>> classifier = AttackedModel(net)
@@ -53,8 +55,26 @@ class AttackedModel:
     [True]
     """
 
-    def __init__(self, module: nn.Module, *, through: bool = False) -> None:
+    def __init__(self, module: nn.Module, *, through: bool = False, keeps_partial_results: bool = False) -> None:
         self.module, self.through, self.queries = module, through, 0
+        self.keeps_partial_results, self.time_is_up = keeps_partial_results, False
+
+    @contextmanager
+    def until_time_is_up(self) -> Any:
+        """Context that ends at the time limit of the call, if the attack then returns the points found so far.
+
+        Afterwards nothing is limited, so that the points can be checked.
+        """
+        try:
+            yield
+        except TimeLimitError:
+            if not self.keeps_partial_results:
+                raise
+            self.time_is_up = True
+
+    def _check_time(self) -> None:
+        if not self.time_is_up:
+            check_time("queries of the network", self.queries, None)
 
     @contextmanager
     def attack_mode(self) -> Any:
@@ -81,7 +101,7 @@ class AttackedModel:
     @torch.no_grad()
     def all_scores(self, x: Tensor) -> Tensor:
         """Returns the class scores (n, k) without gradients, computed in batches."""
-        check_time("queries of the network", self.queries, None)
+        self._check_time()
         return torch.cat([self.scores(part) for part in x.split(EXAMPLES_PER_PASS)])
 
     def right(self, x: Tensor, y: Tensor) -> Tensor:
@@ -92,7 +112,7 @@ class AttackedModel:
         """Returns the loss, its gradient with respect to the inputs, and whether each example is still classified as
         y.
         """
-        check_time("queries of the network", self.queries, None)
+        self._check_time()
         with torch.enable_grad():
             leaf = x.detach().requires_grad_()
             f = self.scores(leaf)

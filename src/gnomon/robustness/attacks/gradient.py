@@ -73,12 +73,13 @@ class PGD(Record, AbstractAttack):
         for restart in range(self.restarts):
             z = x[left] if restart == 0 else threat.random(x[left], generator)
             score = cross_entropy if restart % 2 == 0 else dlr_loss
-            for _ in range(self.steps):
-                _, gradient, right = classifier.slope(z, y[left], score)
-                moved = threat.project(x[left], z + self.step * threat.eps * threat.steepest(gradient))  # (2)
-                z = torch.where(right.reshape(-1, *[1] * (x.dim() - 1)), moved, z)
+            with classifier.until_time_is_up():
+                for _ in range(self.steps):
+                    _, gradient, right = classifier.slope(z, y[left], score)
+                    moved = threat.project(x[left], z + self.step * threat.eps * threat.steepest(gradient))  # (2)
+                    z = torch.where(right.reshape(-1, *[1] * (x.dim() - 1)), moved, z)
             best[left] = z
             left = left[classifier.right(z, y[left])]
-            if not len(left):
+            if not len(left) or classifier.time_is_up:
                 break
         return best

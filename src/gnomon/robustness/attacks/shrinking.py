@@ -52,7 +52,7 @@ class ShrinkingSteps(Record, AbstractAttack):
         best, left, failures = x.clone(), torch.arange(len(x)), dict.fromkeys(self.widths, 0)
         for k in range(self.restarts):
             useful = [w for w, failed in failures.items() if failed < self.patience]
-            if not useful or not len(left):
+            if not useful or not len(left) or classifier.time_is_up:
                 break
             width = useful[k % len(useful)]
             best[left] = self._inwards(classifier, x[left], y[left], threat, width, generator)

@@ -49,20 +49,21 @@ class SquareAttack(Record, AbstractAttack):
         found, left = images.clone(), torch.arange(len(x))
         z = _stripes(images, threat, generator)
         best = margin_loss(classifier.all_scores(z.reshape(shape)), y)
-        for query in with_progress_bar(range(self.queries), "queries"):
-            fooled = best < 0
-            if bool(fooled.any()):
-                found[left[fooled]] = z[fooled]
-                left, z, best = left[~fooled], z[~fooled], best[~fooled]
-            if not len(left):
-                break
-            side = self._side(query, images)
-            move = _window if threat.norm == "inf" else _pyramid
-            tried = move(images[left], z, side, threat, generator)
-            value = margin_loss(classifier.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
-            better = value < best
-            z = torch.where(broadcast_per_example(better, z), tried, z)
-            best = torch.minimum(best, value)
+        with classifier.until_time_is_up():
+            for query in with_progress_bar(range(self.queries), "queries"):
+                fooled = best < 0
+                if bool(fooled.any()):
+                    found[left[fooled]] = z[fooled]
+                    left, z, best = left[~fooled], z[~fooled], best[~fooled]
+                if not len(left):
+                    break
+                side = self._side(query, images)
+                move = _window if threat.norm == "inf" else _pyramid
+                tried = move(images[left], z, side, threat, generator)
+                value = margin_loss(classifier.all_scores(tried.reshape(len(left), *shape[1:])), y[left])
+                better = value < best
+                z = torch.where(broadcast_per_example(better, z), tried, z)
+                best = torch.minimum(best, value)
         found[left] = z
         return found.reshape(shape)
 
