@@ -12,6 +12,7 @@
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from operator import is_
 from typing import Any, Literal
 
 import numpy as np
@@ -153,7 +154,10 @@ class _Saved:
         parts = list(module.modules())
         self.attributes = [(vars(part), dict(vars(part))) for part in parts]
         self.tables = [(table, dict(table)) for part in parts for table in _tables(part)]
-        buffers, parameters = list(module.buffers()), list(module.parameters())
+        # One walk over the parts: module.buffers() and module.parameters() would each take another.
+        buffers, parameters = (
+            _distinct(tables) for tables in ([p._buffers for p in parts], [p._parameters for p in parts])
+        )
         copied = [t for t in (*buffers, *(parameters if weights else ())) if not (t.is_inference() or is_lazy(t))]
         self.grads = [(p, p.grad) for p in parameters]
         self.required = [(p, p.requires_grad) for p in parameters] if weights else []
@@ -165,7 +169,7 @@ class _Saved:
         for now, before in self.attributes:
             _restore_dict(now, before)
         for table, before in self.tables:
-            if list(table) != list(before) or any(table[name] is not value for name, value in before.items()):
+            if (table or before) and not _is_unchanged(table, before):
                 table.clear()
                 table.update(before)
         _rewrite(self.values)
@@ -177,13 +181,26 @@ class _Saved:
                 p.grad = grad
 
 
+def _distinct(tables: list[dict[str, Tensor | None]]) -> list[Tensor]:
+    """Returns the tensors of several tables, each once."""
+    found = {id(t): t for table in tables for t in table.values() if t is not None}
+    return list(found.values())
+
+
 def _tables(part: nn.Module) -> Iterator[dict[Any, Any]]:
     own = vars(part)
     yield from (table for table in (part._parameters, part._buffers, part._modules) if isinstance(table, dict))
     yield from (own[name] for name in HOOKS if name in own)
 
 
+def _is_unchanged(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
+    """Whether a dict holds the same objects in the same order as before; most dicts of a module do, so this is fast."""
+    return len(now) == len(before) and all(map(is_, now, before)) and all(map(is_, now.values(), before.values()))
+
+
 def _restore_dict(now: dict[str, object], before: dict[str, object]) -> None:
+    if _is_unchanged(now, before):
+        return
     for key in now.keys() - before.keys():
         del now[key]
     for key, value in before.items():
