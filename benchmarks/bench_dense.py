@@ -1,6 +1,6 @@
 """Fully connected ReLU networks, n = 4000 points of 64 features, float32 NTK; with and without biases.
 
-Name "bias" or "plain" to run one of the two alone.
+The compiled loops are measured, which repeated calls use. Name "bias" or "plain" to run one of the two alone.
 """
 
 import sys
@@ -30,7 +30,7 @@ def main(law: InitializationLaw, title: str) -> None:
     with Peer() as peer:
         for depth, wanted in FACTORS.items():
             net, words = dense(depth, D, law)
-            lim = gnomon.limit(net, init=law, parametrization="ntk", dtype=torch.float32)
+            lim = gnomon.Limit(net, init=law, parametrization="ntk", dtype=torch.float32, compiled=True)
             lim.ntk(x)
             peer.warm(words, [D], N)
             mine, theirs = alternate(partial(lim.ntk, x), partial(peer.seconds, words, [D], N), repetitions=3)
