@@ -93,8 +93,9 @@ def test_symmetries_and_the_bound_hold_exactly_where_they_apply():
 
 def test_a_steep_activation_has_no_bound_by_the_layers_alone():
     """ELU with alpha = 3 has slope 3 left of zero: the product of the norms of the layers is no bound."""
-    steep = nn.Sequential(nn.Linear(4, 16), nn.ELU(alpha=3.0), nn.Linear(16, 2))
-    assert "1-Lipschitz" in check_lipschitz_bound(train_trial(steep, data(), steps=1)).reason
+    for activation in (nn.ELU(alpha=3.0), nn.LeakyReLU(1.5), nn.LeakyReLU(-1.5)):
+        steep = nn.Sequential(nn.Linear(4, 16), activation, nn.Linear(16, 2))
+        assert "1-Lipschitz" in check_lipschitz_bound(train_trial(steep, data(), steps=1)).reason
     gentle = nn.Sequential(nn.Linear(4, 16), nn.ELU(), nn.Linear(16, 2))
     assert check_lipschitz_bound(train_trial(gentle, data(), steps=1)).verdict is Verdict.HOLDS
 

@@ -14,7 +14,7 @@ from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding, Interval
 from gnomon.examination.fixes import candidates, ends, held_out_inputs, prove, repairs, score, search, wiring
 from gnomon.examination.fixes.candidates import RepairCandidate
-from gnomon.examination.fixes.descent import higher_rate, lower_rate, usual_decay
+from gnomon.examination.fixes.descent import higher_rate, larger_batch, lower_rate, usual_decay
 from gnomon.examination.fixes.design import add_biases
 from gnomon.examination.fixes.fix import TrialChange
 from gnomon.examination.fixes.operations import _Scores, _Softer
@@ -311,3 +311,12 @@ def test_a_search_gives_half_of_its_time_to_a_short_round(seconds, steps, short,
     search.search_repairs(subject, FINDING, trial, None, FixTrialBudget(seconds, 0.1, lambda: 0.0), seed=0)
     assert seen["short"] == short and (short is None or seen["tried"] == tried)
     assert seen["full"] == (9 if short is None else 6)
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "kept"), [(31, 100, 96), (8, 100, 30), (16, 1000, 500), (32, 100, None), (64, 100, None)]
+)
+def test_small_batches_become_batches_of_32_with_as_many_examples(size, steps, kept):
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), batches=BatchPlan(size), steps=steps)
+    changes = larger_batch(trial, FINDING, None)
+    assert [(c.trial.batches.size, c.trial.steps) for c in changes] == ([] if kept is None else [(32, kept)])

@@ -5,12 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from scipy.stats import beta
 from torch import nn
 
 from gnomon.adapter.losses import PositionCrossEntropy
 from gnomon.core.machine.clock import FakeClock
+from gnomon.core.metrics import binomial_interval
 from gnomon.core.results.plot import Bars
-from gnomon.examination.cost import StepCost
+from gnomon.examination import training_plots
+from gnomon.examination.cost import AFFORDABLE_EXAMPLE_COUNTS, StepCost
 from gnomon.examination.step import StepContext, StepProducts
 from gnomon.examination.steps import (
     architecture,
@@ -18,6 +21,7 @@ from gnomon.examination.steps import (
     columns,
     curvature,
     forecast,
+    invariance,
     kernel,
     limit,
     optimizer,
@@ -26,10 +30,12 @@ from gnomon.examination.steps import (
 )
 from gnomon.examination.steps.architecture import NetworkProfile
 from gnomon.examination.steps.invariance import InvarianceStep
+from gnomon.examination.steps.kernel_size import KernelMethod
 from gnomon.examination.subject import Examples, build_subject
 from gnomon.examination.timed import OutOfTime
 from gnomon.report.shown_example import draw_picture
-from gnomon.training import SGD, train
+from gnomon.symmetry.invariance import ImageInvariance, ImageMotion
+from gnomon.training import SGD, Adam, train
 from tests.examination.steps.setting import PROFILE
 
 
@@ -254,3 +260,37 @@ def test_shortcuts_are_searched_and_maps_are_made_if_there_is_time(share, called
     else:
         step.run(subject, products, StepContext(0, seconds, False, FakeClock(0.0)))
     assert seen == ([] if called is None else [called])
+
+
+@pytest.mark.parametrize("shifts", [1, 4])
+def test_shifts_share_their_level(shifts):
+    """The exact lower limit at 0.005 / shifts on one side, by scipy, must exceed what is accepted."""
+    n, accepted = 500, invariance.MAX_CHANGED_DECISIONS
+    limits = [beta.ppf(0.005 / shifts, k, n - k + 1) if k else 0.0 for k in range(n)]
+    first = next(k for k in range(n) if limits[k] > accepted)
+    for k in (first - 1, first):
+        motions = tuple(
+            ImageMotion(f"to {i}", 0.1, (k if i == 0 else 1) / n, binomial_interval(k, n), f"pixel-{i}")
+            for i in range(shifts)
+        )
+        other = ImageMotion("mirror", 0.9, 0.9, binomial_interval(450, 500), "mirror")
+        assert bool(invariance.shift_findings(ImageInvariance((*motions, other), n), 28)) is (k == first)
+
+
+def test_the_smallest_test_loss_is_named_unless_it_is_the_last_one():
+    for losses, words in (([3.0, 1.0, 2.0], "smallest at step 10 (1)"), ([3.0, 2.0, 1.0], "")):
+        run = SimpleNamespace(
+            steps=10 * torch.arange(3), loss=torch.tensor(losses), test_loss=torch.tensor(losses), seconds=4.0,
+            optimizer=Adam(), loss_name="loss",
+        )  # fmt: skip
+        plot = training_plots.loss_plot(run, StepProducts())
+        assert words in plot.caption and bool(words) == ("smallest" in plot.caption)
+
+
+def test_a_kernel_is_timed_on_the_second_smallest_number_of_examples():
+    timed = sorted(AFFORDABLE_EXAMPLE_COUNTS)[1]
+    method = KernelMethod(nn.Linear(1, 1), False, 3.0)
+    assert method.estimate(timed) == 3.0 and method.estimate(4 * timed) == pytest.approx(3.0 * 8)
+    assert method.affordable(StepContext(0, 6.0, True, FakeClock(0.0)), 0.5) == timed
+    with pytest.raises(OutOfTime):
+        method.affordable(StepContext(0, 5.9, True, FakeClock(0.0)), 0.5)
