@@ -6,6 +6,7 @@
     python -m evaluation.watch_scripts ... --mistakes                                        the planted mistakes
     python -m evaluation.watch_scripts ... --further                                         the second list of them
     python -m evaluation.watch_scripts ... --fresh                                           the third list of them
+    python -m evaluation.watch_scripts ... --second-fresh                                    the fourth list of them
     python -m evaluation.watch_scripts ... --only vae --json results.jsonl                   one script
 
 FOLDER has checkouts of pytorch/examples (as ``examples``), nanoGPT, makemore and minGPT.
@@ -22,6 +23,7 @@ from evaluation.watch_scripts.further_mistakes import FURTHER_MISTAKES
 from evaluation.watch_scripts.mistakes import MISTAKES, Mistake
 from evaluation.watch_scripts.run import Run, prepare, run
 from evaluation.watch_scripts.scripts import MNIST_SIZE, SCRIPTS, SHORT, Script
+from evaluation.watch_scripts.second_fresh_mistakes import SECOND_FRESH_MISTAKES
 
 
 def main() -> None:
@@ -33,11 +35,13 @@ def main() -> None:
     parser.add_argument("--mistakes", action="store_true")
     parser.add_argument("--further", action="store_true", help="the second list of planted mistakes")
     parser.add_argument("--fresh", action="store_true", help="the third list of planted mistakes")
+    parser.add_argument("--second-fresh", action="store_true", help="the fourth list of planted mistakes")
     parser.add_argument("--short", action="store_true", help="the sizes of the runs with a planted mistake")
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     lists = ((options.mistakes, MISTAKES), (options.further, FURTHER_MISTAKES), (options.fresh, FRESH_MISTAKES))
+    lists += ((options.second_fresh, SECOND_FRESH_MISTAKES),)
     planted = [mistake for wanted, mistakes in lists if wanted for mistake in mistakes]
     cases: list[Any] = [*(planted or SCRIPTS)]
     for case in cases:

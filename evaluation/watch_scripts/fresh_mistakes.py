@@ -61,7 +61,7 @@ FRESH_MISTAKES = (
         "random layers frozen as if they were pretrained",
         "mnist",
         ((FIRST_LINES, FIRST_LINES + "    model.conv1.requires_grad_(False)\n    model.conv2.requires_grad_(False)\n"),),
-        ("frozen-random-weights",),
+        ("frozen-at-random",),
     ),
     Mistake(
         "optimizer rebuilt in each epoch",
@@ -168,7 +168,7 @@ FRESH_MISTAKES = (
         "functional dropout in a graph network",
         "gcn",
         (("        x = self.dropout(x) #", "        x = F.dropout(x, 0.5) #"),),
-        ("dropout-in-eval",),
+        ("random-in-eval",),
     ),
     Mistake(
         "learning rate written to an attribute of the optimizer",
@@ -192,7 +192,7 @@ FRESH_MISTAKES = (
         "mnist",
         (("            if args.dry_run:\n                break\n", "            break\n"),
          ("range(1, args.epochs + 1)", "range(1, 21)")),
-        ("epoch-cut-short",),
+        ("epoch-cut-short", "same-batch"),
     ),
 )  # fmt: skip
 """All mistakes of the third list."""

@@ -82,7 +82,7 @@ SCRIPTS = (
 MNIST_SIZE = 640
 """Training examples of the short runs with a planted mistake."""
 SHORT: dict[str, tuple[str, ...]] = {
-    "gat": ("--epochs", "2", "--hidden-dim", "8", "--num-heads", "2"),
+    "gat": ("--epochs", "5", "--hidden-dim", "8", "--num-heads", "2"),
     "mnist_forward_forward": ("--epochs", "20", "--train_size", "400", "--test_size", "100"),
     "word_language_model": (*WORDS, "--epochs", "1", "--emsize", "16", "--nhid", "16"),
     "word_transformer": (

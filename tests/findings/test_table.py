@@ -22,6 +22,7 @@ from gnomon.findings import (
     groups,
     loading,
     loop,
+    loop_losses,
     most_serious_first,
     network,
     rank_in_table,
@@ -33,7 +34,20 @@ from gnomon.findings import (
 
 SOURCE = Path(gnomon.__file__).parent
 DOCS = SOURCE.parents[1] / "docs"
-FILES = (data, decisions, design, generative, loading, loop, network, repairs, structured, theory, training)
+FILES = (
+    data,
+    decisions,
+    design,
+    generative,
+    loading,
+    loop,
+    loop_losses,
+    network,
+    repairs,
+    structured,
+    theory,
+    training,
+)
 ROWS = {name: row for file in FILES for name, row in vars(file).items() if isinstance(row, FindingKind)}
 
 

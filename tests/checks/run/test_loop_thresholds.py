@@ -22,6 +22,7 @@ from gnomon.checks.run.loop.parameters import parameter_findings_of_loop
 from gnomon.checks.run.loop.schedules import schedule_findings_of_loop
 from gnomon.checks.run.loop.values import loss_value_findings
 from gnomon.findings import loop as kinds
+from gnomon.findings import loop_losses as loss_kinds
 
 
 def rows(judge, **facts):
@@ -188,7 +189,7 @@ def series(values):
      ([2.0] * 20 + [4001.0] * 80, True)],
 )  # fmt: skip
 def test_a_gradient_a_thousand_times_the_usual_one_has_exploded(norms, found):
-    assert rows(loss_value_findings, norms=series(norms)) == ([kinds.GRADIENTS_EXPLODED] if found else [])
+    assert rows(loss_value_findings, norms=series(norms)) == ([loss_kinds.GRADIENTS_EXPLODED] if found else [])
     if inf in norms:
         (finding,) = loss_value_findings(LoopFacts(norms=series(norms)))
         assert finding.values["usual"] == 2.0 and finding.values["step"] == 10
@@ -205,7 +206,7 @@ def test_a_loss_falls_by_two_standard_errors(by, found):
     """Both tenths have the variance 10 / 9, so the error of their difference is (2 / 9)^(1/2) = 0.471; the largest of
     the first three losses on average is 9 + 1/3."""
     losses = series(falling(by - 1 / 3, 1.0))
-    assert rows(loss_value_findings, losses=losses, steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+    assert rows(loss_value_findings, losses=losses, steps=100) == ([loss_kinds.LOSS_NOT_FALLING] if found else [])
     assert rows(loss_value_findings, losses=losses[:-1], steps=100) == []
     several = (OptimizerFacts("Adam", steps=1), OptimizerFacts("Adam", steps=1))
     assert rows(loss_value_findings, losses=losses, steps=100, optimizers=several) == []
@@ -215,10 +216,12 @@ def test_a_loss_falls_by_two_standard_errors(by, found):
 def test_a_loss_falls_although_an_early_outlier_makes_its_mean_uncertain(lower, found):
     """As with LBFGS, whose line searches try long steps: 9 lower + 10 of 100 pairs have the lower loss late."""
     losses = [9.0] * 9 + [1e4] + [9.0] * 80 + [8.9] * lower + [9.1] * (10 - lower)
-    assert rows(loss_value_findings, losses=series(losses), steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+    assert rows(loss_value_findings, losses=series(losses), steps=100) == (
+        [loss_kinds.LOSS_NOT_FALLING] if found else []
+    )
 
 
-@pytest.mark.parametrize(("last", "row"), [(3.1, kinds.LOSS_ROSE), (2.9, kinds.LOSS_NOT_FALLING)])
+@pytest.mark.parametrize(("last", "row"), [(3.1, loss_kinds.LOSS_ROSE), (2.9, loss_kinds.LOSS_NOT_FALLING)])
 def test_a_loss_three_times_as_large_rose(last, row):
     assert rows(loss_value_findings, losses=series([1.0] * 90 + [last] * 10), steps=100) == [row]
     assert rows(loss_value_findings, losses=series([-1.0] * 50 + [last] * 50), steps=100) == []
@@ -227,7 +230,13 @@ def test_a_loss_three_times_as_large_rose(last, row):
 @pytest.mark.parametrize("place", ["module", "weights", "inputs", "loss", ""])
 def test_the_place_of_the_first_nan_decides_the_row(place):
     (finding,) = loss_value_findings(LoopFacts(not_finite=FirstNonFiniteLoss(3, nan, place, "here", "Linear")))
-    rows_of = [kinds.NAN_IN_MODULE, kinds.NAN_IN_WEIGHTS, kinds.NAN_IN_INPUTS, kinds.NAN_IN_LOSS, kinds.NAN_SEEN_LATE]
+    rows_of = [
+        loss_kinds.NAN_IN_MODULE,
+        loss_kinds.NAN_IN_WEIGHTS,
+        loss_kinds.NAN_IN_INPUTS,
+        loss_kinds.NAN_IN_LOSS,
+        loss_kinds.NAN_SEEN_LATE,
+    ]
     assert finding.row == dict(zip(["module", "weights", "inputs", "loss", ""], rows_of, strict=True))[place]
 
 
@@ -346,7 +355,9 @@ def test_a_fall_of_two_standard_errors_is_a_fall(first, last):
     error = (first**2 / 10 + last**2 / 10) ** 0.5
     for factor, found in ((1.9, True), (2.1, False)):
         losses = [(i, loss) for i, loss in enumerate(_two_groups(factor * error, first, last))]
-        assert rows(loss_value_findings, losses=tuple(losses), steps=100) == ([kinds.LOSS_NOT_FALLING] if found else [])
+        assert rows(loss_value_findings, losses=tuple(losses), steps=100) == (
+            [loss_kinds.LOSS_NOT_FALLING] if found else []
+        )
 
 
 @pytest.mark.parametrize(

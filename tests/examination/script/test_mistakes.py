@@ -8,10 +8,12 @@ from gnomon.examination.policy import findings_to_report
 from gnomon.examination.script.collect import loop_facts_of_recorder
 from gnomon.examination.script.install import record_training_loop
 from gnomon.examination.script.recorder import LoopRecorder
+from tests.examination.script.detail_loops import DETAIL_HEALTHY, DETAIL_MISTAKES
 from tests.examination.script.loops import HEALTHY, MISTAKES, healthy
 from tests.examination.script.settings_loops import SETTINGS_HEALTHY, SETTINGS_MISTAKES
+from tests.examination.script.setup_loops import SETUP_HEALTHY, SETUP_MISTAKES
 
-ALL_MISTAKES = MISTAKES | SETTINGS_MISTAKES
+ALL_MISTAKES = MISTAKES | SETTINGS_MISTAKES | DETAIL_MISTAKES | SETUP_MISTAKES
 
 
 def observed(function, **options):
@@ -33,7 +35,9 @@ def test_a_mistake_is_named(name):
     assert all(finding.message and finding.fix for finding in findings)
 
 
-@pytest.mark.parametrize("function", HEALTHY + SETTINGS_HEALTHY, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", HEALTHY + SETTINGS_HEALTHY + DETAIL_HEALTHY + SETUP_HEALTHY, ids=lambda function: function.__name__
+)
 def test_a_healthy_loop_gets_no_finding(function):
     _, findings = observed(function)
     assert not findings

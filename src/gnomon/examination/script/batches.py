@@ -16,16 +16,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
+from gnomon.examination.script.label_sample import labels_in_batch
 from gnomon.examination.script.seen import LoaderRecord, first_tensor
 
 __all__ = ["BatchRecorder", "fingerprint"]
 
 MAX_BATCHES_READ = 200
 """Batches of each loader whose labels and numbers are read."""
-MAX_LABELS_READ = 256
-"""Labels of each batch that are read."""
-MAX_CLASSES = 1000
-"""More different labels than this are not classes."""
 NUMBERS_COMPARED = 24
 """Numbers of each batch that are compared with the batch before."""
 INPUTS_FOR_RANKS = 8
@@ -44,9 +41,10 @@ class BatchRecorder:
     iterators: "weakref.WeakKeyDictionary[Any, LoaderRecord]" = field(default_factory=weakref.WeakKeyDictionary)
     seen: list[LoaderRecord] = field(default_factory=list)
     current: LoaderRecord | None = None
+    last_in_eval: LoaderRecord | None = None
     compared: int = 0
     repeated: int = 0
-    last: tuple[float, ...] | None = None
+    last_input: tuple[float, ...] | None = None
     first_inputs: list[tuple[float, ...]] = field(default_factory=list)
     last_step: int = -1
 
@@ -59,6 +57,8 @@ class BatchRecorder:
         self.loaders[loader], known.loader, known.data = known, weakref.ref(loader), _reference(loader.dataset)
         if known.data_number is None and known.data is not None and _takes_all_data(loader):
             known.data_number = self._number_of_data(loader.dataset)
+        known.in_order = type(loader.sampler) is SequentialSampler and type(loader.batch_sampler) in PLAIN_BATCHES
+        known.longest = max(known.longest, known.in_pass)
         known.single += known.passes > 0 and known.in_pass == 1 and (known.length or 2) > 1
         known.passes += 1
         known.in_pass = 0
@@ -82,28 +82,49 @@ class BatchRecorder:
 
     def batch_drawn(self, iterator: Any, batch: Any) -> None:
         """Records that a loader returned a batch; reads a few of its numbers and its labels."""
-        known = self.iterators.get(iterator)
+        known = self.count_batch(iterator, batch)
         if known is None:
             return
         self.current = known
         known.batches += 1
-        known.in_pass += 1
         if known.batches > MAX_BATCHES_READ:
             return
-        numbers = fingerprint(first_tensor(batch))
+        first = first_tensor(batch)
+        if known.passes == 1:
+            known.keys.note_batch(first)
+            known.sample.note_batch(first, batch)
+            known.numbers.note_batch(first)
+        numbers = fingerprint(first)
         if numbers is not None and known.last is not None:
             known.compared += 1
             known.equal += numbers == known.last
         known.last = numbers
-        if known.passes == 1 and (labels := _labels(batch)) is not None:
+        if known.passes == 1 and (labels := labels_in_batch(batch)) is not None:
             known.classes.update(labels)
             known.labels.append((len(labels), len(set(labels))))
+
+    def count_batch(self, iterator: Any, batch: Any) -> LoaderRecord | None:
+        """Counts a batch in the current pass over its loader, and returns the record of the loader."""
+        known = self.iterators.get(iterator)
+        if known is not None:
+            known.in_pass += 1
+        return known
+
+    def note_step(self, *, in_eval: bool) -> None:
+        """Records an optimizer step after the last batch, and the mode of the model that was trained."""
+        if self.current is not None:
+            self.current.steps_eval += in_eval
+            self.current.steps_train += not in_eval
+            if self.last_in_eval is not None and not in_eval:
+                self.last_in_eval.returns += self.last_in_eval is not self.current
+            self.last_in_eval = self.current if in_eval else None
 
     def note_forward(self, inputs: Any, step: int) -> None:
         """Records a forward pass of the script's model in training mode with gradients."""
         if self.current is not None:
             self.current.forwards += 1
-        if step == self.last_step or self.compared >= MAX_BATCHES_READ:
+        compared = self.compared if self.current is None else self.current.inputs_compared
+        if step == self.last_step or compared >= MAX_BATCHES_READ:
             return
         self.last_step = step
         tensor = first_tensor(inputs)
@@ -112,11 +133,14 @@ class BatchRecorder:
             return
         if len(self.first_inputs) < INPUTS_FOR_RANKS:
             self.first_inputs.append(numbers)
-        if self.current is None and self.last is not None:
+        if self.last_input is not None and self.current is None:
             self.compared += 1
             larger = tensor.untyped_storage().nbytes() >= MIN_STORAGE_FACTOR * tensor.numel() * tensor.element_size()
-            self.repeated += numbers == self.last and larger
-        self.last = numbers
+            self.repeated += numbers == self.last_input and larger
+        elif self.last_input is not None and self.current is not None:
+            self.current.inputs_compared += 1
+            self.current.inputs_equal += numbers == self.last_input
+        self.last_input = numbers
 
     def note_backward(self) -> None:
         """Records that the script ran a backward pass after its last batch."""
@@ -125,7 +149,7 @@ class BatchRecorder:
 
     def forget(self) -> None:
         """Forgets the last batches when recording pauses, because they cannot be compared with later ones."""
-        self.last = None
+        self.last_input = None
         for known in self.seen:
             known.last = None
 
@@ -142,17 +166,6 @@ def fingerprint(tensor: Tensor | None) -> tuple[float, ...] | None:
     flat = flat.view(-1) if flat.is_contiguous() else flat.reshape(-1)
     stride = max(1, flat.numel() // NUMBERS_COMPARED)
     return tuple(flat[::stride].tolist())
-
-
-def _labels(batch: Any) -> list[int] | None:
-    """Returns the class labels in a batch: its last integer tensor with one number per example."""
-    parts = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, tuple | list) else []
-    found = [t for t in parts if isinstance(t, Tensor) and t.dim() == 1 and len(t) > 1 and t.device.type == "cpu"]
-    found = [t for t in found if not t.is_floating_point() and not t.is_complex()]
-    if not found:
-        return None
-    labels = [int(v) for v in found[-1][:MAX_LABELS_READ].tolist()]
-    return labels if max(labels) - min(labels) < MAX_CLASSES else None
 
 
 def _takes_all_data(loader: Any) -> bool:

@@ -4,9 +4,9 @@ Each wrapper calls the original function with the same arguments and returns its
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,6 +17,8 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from gnomon.examination.script.install_details import patch_details, patch_functions
+from gnomon.examination.script.patches import Patches
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import SchedulerRecord
 
@@ -30,25 +32,6 @@ CLIP_SAMPLES = 200
 """Observed calls of clipping whose norm is read."""
 
 
-@dataclass(slots=True)
-class Patches:
-    """Remembers attributes of torch that were replaced, with their original values."""
-
-    replaced: list[tuple[Any, str, Any]] = field(default_factory=list)
-
-    def put(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        """Replaces an attribute of a class or module by ``make(original)``, and remembers the original."""
-        original = vars(owner)[name]
-        self.replaced.append((owner, name, original))
-        setattr(owner, name, functools.wraps(original)(make(original)))
-
-    def undo(self) -> None:
-        """Restores all replaced attributes, the last one first."""
-        for owner, name, original in reversed(self.replaced):
-            setattr(owner, name, original)
-        self.replaced.clear()
-
-
 @contextmanager
 def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
     """Context manager that records every training event (forward, backward, step, batch) inside its block.
@@ -59,7 +42,7 @@ def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
     >>> changed, torch.autograd.backward is before
     (True, True)
     """
-    patches, hook = Patches(), ModuleHook(recorder)
+    patches, functions, hook = Patches(), Patches(), ModuleHook(recorder)
     recorder.hook_seconds = hook.calibrate()
     recorder.pause_hooks = hook.pause
     before = register_optimizer_step_pre_hook(functools.partial(_before_step, recorder))
@@ -68,7 +51,9 @@ def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
         _patch_gradients(patches, recorder)
         _patch_schedulers(patches, recorder)
         _patch_data(patches, recorder)
-        _patch_compilers(patches, hook)
+        patch_details(patches, recorder)
+        patch_functions(functions, recorder)
+        _patch_compilers(patches, functions, hook)
         hook.pause(False)
         recorder.started = recorder.clock()
         yield
@@ -76,6 +61,7 @@ def record_training_loop(recorder: LoopRecorder) -> Iterator[None]:
         hook.end()
         before.remove()
         after.remove()
+        functions.undo()
         patches.undo()
 
 
@@ -198,6 +184,7 @@ def _patch_gradients(patches: Patches, recorder: LoopRecorder) -> None:
 def _note_clip(recorder: LoopRecorder, max_norm: Any, norm: Any) -> None:
     recorder.clip_calls += 1
     recorder.clip_misplaced += not recorder.gradients_fresh
+    recorder.details.precision.note_clip()
     recorder.clip_limit = float(max_norm)
     if len(recorder.clip_norms) < CLIP_SAMPLES and getattr(norm, "device", torch.device("cpu")).type == "cpu":
         recorder.clip_norms.append(float(norm))
@@ -226,7 +213,8 @@ def _patch_schedulers(patches: Patches, recorder: LoopRecorder) -> None:
             finally:
                 depth[0] -= 1
             if not depth[0]:
-                recorder.safely("scheduler", _note_schedule, recorder, scheduler)
+                metric = arguments[0] if arguments else options.get("metrics")
+                recorder.safely("scheduler", _note_schedule, recorder, scheduler, metric)
             return result
 
         return step
@@ -253,19 +241,17 @@ def _note_scheduler(recorder: LoopRecorder, scheduler: Any) -> SchedulerRecord |
     group = optimizer.param_groups[0]
     initial = float(group["lr"])
     new = SchedulerRecord(type(scheduler).__name__, seen, length if isinstance(length, int) else None, initial)
+    new.mode = getattr(scheduler, "mode", "") if isinstance(scheduler, lr_scheduler.ReduceLROnPlateau) else ""
     recorder.schedulers[scheduler] = new
     recorder.all_schedulers.append(new)
     return new
 
 
-def _note_schedule(recorder: LoopRecorder, scheduler: Any) -> None:
+def _note_schedule(recorder: LoopRecorder, scheduler: Any, metric: Any) -> None:
     known = _note_scheduler(recorder, scheduler)
     if known is None:
         return
-    known.calls += 1
-    if known.optimizer is not None and not known.optimizer.steps:
-        known.before += 1
-        known.at_first_step = float(scheduler.optimizer.param_groups[0]["lr"])
+    known.note_call(float(scheduler.optimizer.param_groups[0]["lr"]), metric)
 
 
 def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
@@ -280,8 +266,8 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
     def make_next(original: Any) -> Any:
         def __next__(iterator: Any) -> Any:
             batch = original(iterator)
-            if recorder.active:
-                recorder.safely("batch", recorder.batches.batch_drawn, iterator, batch)
+            note = recorder.batches.batch_drawn if recorder.active else recorder.batches.count_batch
+            recorder.safely("batch", note, iterator, batch)
             return batch
 
         return __next__
@@ -295,28 +281,19 @@ def _patch_data(patches: Patches, recorder: LoopRecorder) -> None:
 
         return manual_seed
 
-    def make_load(original: Any) -> Any:
-        def load_state_dict(module: Any, *arguments: Any, **options: Any) -> Any:
-            if recorder.steps:
-                state = arguments[0] if arguments else options.get("state_dict")
-                recorder.safely("state", recorder.models.note_load, module, state)
-            result = original(module, *arguments, **options)
-            recorder.loaded.add(id(module))
-            return result
-
-        return load_state_dict
-
     patches.put(DataLoader, "__iter__", make_iter)
     patches.put(_BaseDataLoaderIter, "__next__", make_next)
     patches.put(torch, "manual_seed", make_seed)
-    patches.put(nn.Module, "load_state_dict", make_load)
 
 
-def _patch_compilers(patches: Patches, hook: ModuleHook) -> None:
-    """Makes torch's compilers remove the forward hook first, because they would compile it into the model."""
+def _patch_compilers(patches: Patches, functions: Patches, hook: ModuleHook) -> None:
+    """Makes torch's compilers remove the forward hook and wrapped functions first, because they would compile them into
+    the model.
+    """
 
     def make_compiler(original: Any) -> Any:
         def compiler(*arguments: Any, **options: Any) -> Any:
+            functions.undo()
             if original is not torch_script or (arguments and isinstance(arguments[0], nn.Module)):
                 hook.end()  # Libraries also call torch.jit.script with plain functions instead of modules.
             return original(*arguments, **options)

@@ -28,6 +28,8 @@ SCALES = ("Mean", "Sum", "Mul", "Div")
 """Operations that keep the sign of a loss, if they multiply by a positive number."""
 FIRST_FUNCTION = {"LogSoftmax": "Softmax", "BinaryCrossEntropyWithLogits": "Sigmoid"}
 """What a loss applies to its inputs, and the operation that applies the same function before it."""
+CHECKPOINT_OPERATION = "CheckpointFunction"
+"""The operation of torch.utils.checkpoint with use_reentrant=True."""
 GRAPHS_READ = 3
 """First backward passes whose whole graphs are read."""
 MAX_NODES = 20_000
@@ -51,10 +53,8 @@ class LossGraphs:
             return True
         if self.read < GRAPHS_READ:
             held = {id(p) for one in optimizers for ref in one.parameters if (p := ref()) is not None}
-            if not held:
-                return False
             self.read += 1
-            self.unreaching += not loss_depends_on(loss, held)
+            self.unreaching += bool(held) and not loss_depends_on(loss, held)
             self.negated.append(is_negated(loss))
             self.applied_twice.append(activation_applied_twice(loss))
             self.mistakes.append(mistake_in_loss(loss))
@@ -72,7 +72,8 @@ class LossGraphs:
 def loss_depends_on(loss: Tensor, parameters: Set[int]) -> bool:
     """Checks whether a loss depends on any of these parameters, which are given by ``id``.
 
-    A graph of more than `MAX_NODES` operations counts as reaching them.
+    A graph of more than `MAX_NODES` operations counts as reaching them, and so does one with a reentrant checkpoint,
+    which hides the weights that it computes with.
     Cost: a walk over the graph.
 
     >>> import torch
@@ -83,7 +84,7 @@ def loss_depends_on(loss: Tensor, parameters: Set[int]) -> bool:
 
     def visit(node: Any) -> bool:
         nonlocal found
-        found = found or id(getattr(node, "variable", None)) in parameters
+        found = found or id(getattr(node, "variable", None)) in parameters or _name(node) == CHECKPOINT_OPERATION
         return found
 
     return not _walk(loss.grad_fn, visit) or found

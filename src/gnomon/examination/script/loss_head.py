@@ -17,6 +17,10 @@ PASSED = (
     "HuberLoss", "View", "Reshape", "UnsafeView", "Alias", "ToCopy",
 )  # fmt: skip
 """Operations between a loss and the difference of outputs and targets."""
+CHOOSING_OPERATIONS = ("Index", "IndexSelect", "Slice", "Select", "View", "Reshape", "UnsafeView", "Alias")
+"""Operations between log_softmax and a loss of chosen rows."""
+VIEW_OPERATIONS = ("View", "Reshape", "UnsafeView", "ReshapeAlias", "Alias", "ToCopy")
+"""Operations that keep the numbers in their order and may change the shape."""
 MAX_LOG_PROBABILITY = 1e-3
 """Logarithms of probabilities are at most 0, apart from rounding."""
 MAX_OPERATIONS = 20_000
@@ -28,7 +32,8 @@ def mistake_in_loss(loss: Tensor) -> str:
 
     "loss-broadcast": outputs of shape (n, 1) and targets of shape (n,) were broadcast to n x n differences, or the
     reverse. "nll-without-log-softmax": NLLLoss got positive numbers. "softmax-over-batch": log_softmax normalizes over
-    the examples.
+    the examples. "reshaped-axes": a view gives (n, positions, classes) the shape (n, classes, positions), which mixes
+    classes and positions.
 
     >>> import torch
     >>> logits, labels = torch.eye(3, requires_grad=True), torch.arange(3)
@@ -77,9 +82,31 @@ def _mistake_in_nll(node: Any, parents: list[tuple[Any, int]]) -> str:
     if inputs.numel() and float(inputs.detach().max()) > MAX_LOG_PROBABILITY:
         return "nll-without-log-softmax"
     before = parents[0][0] if parents else None
-    if before is None or _name(before) != "LogSoftmax" or inputs.dim() < 2 or len(inputs) < 2:
+    while before is not None and _name(before) in CHOOSING_OPERATIONS and before.next_functions:
+        before = before.next_functions[0][0]  # The loss of chosen rows, such as the training nodes of a graph.
+    if before is None or _name(before) != "LogSoftmax":
         return ""
-    return "softmax-over-batch" if before._saved_dim in (0, 2**64 - inputs.dim()) else ""
+    shape = before._input_metadata[0].shape
+    if len(shape) < 2 or shape[0] < 2:
+        return ""
+    if before._saved_dim in (0, 2**64 - len(shape)):
+        return "softmax-over-batch"
+    return "reshaped-axes" if _exchanges_axes(*before.next_functions[0]) else ""
+
+
+def _exchanges_axes(node: Any, place: int) -> bool:
+    """Checks whether a view before the loss gives its input the same lengths of axes in another order."""
+    while node is not None and _name(node) in VIEW_OPERATIONS and node.next_functions:
+        parent, parent_place = node.next_functions[0]
+        if parent is None or not parent._input_metadata:
+            return False
+        after, before = (
+            [n for n in one._input_metadata[at].shape if n > 1] for one, at in ((node, place), (parent, parent_place))
+        )
+        if after != before and sorted(after) == sorted(before):
+            return True
+        node, place = parent, parent_place
+    return False
 
 
 def _is_broadcast(node: Any, parent: Any, place: int) -> bool:

@@ -23,10 +23,11 @@ from torch.optim import Optimizer
 
 from gnomon.core.machine.clock import Clock
 from gnomon.examination.script.batches import BatchRecorder
+from gnomon.examination.script.details import LoopDetails
 from gnomon.examination.script.loss_graph import LossGraphs
 from gnomon.examination.script.models import ModelRecorder
 from gnomon.examination.script.not_finite import ModuleCallTrail, locate_first_not_finite
-from gnomon.examination.script.seen import OptimizerRecord, SchedulerRecord, is_zero
+from gnomon.examination.script.seen import ModelRecord, OptimizerRecord, SchedulerRecord, is_zero
 from gnomon.examination.script.series import ThinnedSeries
 
 __all__ = ["LoopRecorder"]
@@ -35,6 +36,8 @@ FIRST_STEPS = 5
 """Steps of each optimizer whose gradients are all looked at."""
 SAMPLES_PER_STEP = 1 / 20
 """Share of later steps whose gradients are all looked at, if there is time."""
+SAMPLES_OF_MOVEMENT = frozenset(FIRST_STEPS + 2**i for i in range(20))
+"""Samples at which the distance of the weights from their start is read."""
 MIN_SECONDS_TO_JUDGE_TIME = 0.2
 """Running time before which the recorder does not pause."""
 DEFERRED_LOSSES = 16
@@ -74,6 +77,7 @@ class LoopRecorder:
     all_schedulers: list[SchedulerRecord] = field(default_factory=list)
     models: ModelRecorder = field(default_factory=ModelRecorder)
     batches: BatchRecorder = field(default_factory=BatchRecorder)
+    details: LoopDetails = field(default_factory=LoopDetails)
     clip_calls: int = 0
     clip_misplaced: int = 0
     clip_limit: float = float("nan")
@@ -120,21 +124,20 @@ class LoopRecorder:
         seen = self.optimizers.get(id(optimizer))
         if seen is not None and seen.ref() is optimizer:
             return seen
-        if seen is not None:
-            self._retire(id(optimizer))
         new = OptimizerRecord.of(optimizer, len(self.optimizers) + len(self.retired))
         for key, other in list(self.optimizers.items()):
-            if other.first == new.first and other.name == new.name and other.sizes == new.sizes:
+            if other.has_parameters_of(new):
                 new.rebuilt, new.steps = max(other.rebuilt, 1) + 1, other.steps
+                new.rebuilt_alike = other.rebuilt_alike + (new.settings == other.settings)
                 new.judged, new.stale, new.sampled, new.empty = other.judged, other.stale, other.sampled, other.empty
                 new.missing, new.zero, new.rates, new.changed = other.missing, other.zero, other.rates, other.changed
                 new.pending, new.cleared, new.probe = other.pending, other.cleared, other.probe
+                other.replaced = True
                 del self.optimizers[key]
+        if id(optimizer) in self.optimizers:  # Another optimizer with other parameters had this address before.
+            self.retired.append(self.optimizers.pop(id(optimizer)))
         self.optimizers[id(optimizer)] = new
         return new
-
-    def _retire(self, key: int) -> None:
-        self.retired.append(self.optimizers.pop(key))
 
     def note_step(self, optimizer: Optimizer) -> None:
         """Records an optimizer step that just ended, before the script clears the gradients."""
@@ -149,6 +152,8 @@ class LoopRecorder:
             seen.judged += 1
             seen.stale += not seen.cleared
         seen.note_settings(optimizer, self.backwards)
+        self.batches.note_step(in_eval=self.models.trained_in_eval)
+        self.details.note_step(optimizer)
         seen.cleared = False
         self.used.update(seen.pending)
         seen.pending.clear()
@@ -175,6 +180,8 @@ class LoopRecorder:
         if sum(len(group["params"]) for group in optimizer.param_groups) != len(seen.parameters):
             seen.grow(optimizer)
         seen.look_for_change()
+        if seen.sampled in SAMPLES_OF_MOVEMENT:
+            seen.note_movement()
         places, gradients = [], []
         for i, ref in enumerate(seen.parameters):
             parameter = ref()
@@ -207,11 +214,7 @@ class LoopRecorder:
     def _look_for_missing(self) -> None:
         """Finds trainable parameters of the script's models that are in no optimizer."""
         held = {id(p) for one in self.optimizers.values() for ref in one.parameters if (p := ref()) is not None}
-        for model in self.models.roots():
-            module = model.ref()
-            if module is not None and model.trained + model.trained_in_eval:
-                lacking = [(n, p.numel()) for n, p in module.named_parameters() if _lacks(p, held)]
-                model.missing = tuple(lacking)
+        self.models.look_for_missing(held)
 
     # backward --------------------------------------------------------------------------------------------------------
 
@@ -228,9 +231,10 @@ class LoopRecorder:
             elif self.graphs.is_cut_off(loss, self.optimizers.values()):
                 self.leaf_losses += 1
                 self.first_leaf = self.first_leaf or self.steps + 1
+            self.details.before_backward(loss, self.steps)
             if loss.numel() == 1:
                 self._note_loss(loss)
-        self.models.note_backward(self.steps + 1)
+        self.models.note_backward(self.steps + 1, by_hand=not self.optimizers)
         self.trail.clear()
         self.batches.note_backward()
         self.gradients_fresh = True
@@ -305,7 +309,14 @@ class LoopRecorder:
         if graph:
             self.trail.add(module, output)
         model = self.models.note_call(module, graph=graph, step=self.steps)
-        if model is not None and graph:
+        if model is not None:
+            began = self.clock()  # The calls of layers are so short that only their number is counted.
+            self._after_model(module, model, inputs, graph=graph)
+            self.spent += self.clock() - began
+
+    def _after_model(self, module: nn.Module, model: ModelRecord, inputs: Any, *, graph: bool) -> None:
+        self.details.after_model(module, model, inputs, graph=graph)
+        if graph:
             if module.training:
                 self.batches.note_forward(inputs, self.steps)
             self.trail.end_of_model(inputs)
@@ -335,7 +346,4 @@ class LoopRecorder:
         self.models.forget()
         self.trail.clear()
         self.batches.forget()
-
-
-def _lacks(parameter: Tensor, held: set[int]) -> bool:
-    return parameter.requires_grad and parameter.grad is not None and id(parameter) not in held
+        self.details.forget()

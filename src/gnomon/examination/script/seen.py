@@ -14,6 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from gnomon.examination.script.example_keys import ExampleKeys
+from gnomon.examination.script.frozen import random_frozen_layers
+from gnomon.examination.script.label_sample import InputNumbers, LabelSample
 from gnomon.examination.script.series import ThinnedSeries
 
 __all__ = [
@@ -32,6 +35,10 @@ WEIGHTS_COMPARED = 8
 """Weights of each compared parameter."""
 DECAYING = ("SGD", "AdamW")
 """Optimizers in which weight decay multiplies the weights by 1 - lr * weight_decay in each step."""
+BACKWARDS_BY_HAND = 100
+"""First backward passes without an optimizer that are judged."""
+MAX_METRICS = 1000
+"""Metrics of a schedule that are kept."""
 STEPS_TO_READ_DECAY = 20
 """First steps in which weight decay is read."""
 MODE_SENSITIVE = (nn.modules.dropout._DropoutNd, nn.modules.batchnorm._BatchNorm)
@@ -47,7 +54,6 @@ class OptimizerRecord:
     number: int
     parameters: "list[weakref.ref[Tensor]]"
     sizes: list[int]
-    first: int
     steps: int = 0
     judged: int = 0
     stale: int = 0
@@ -65,6 +71,10 @@ class OptimizerRecord:
     zero: list[int] = field(default_factory=list)
     weights: list[tuple[int, list[float]]] = field(default_factory=list)
     rebuilt: int = 0
+    rebuilt_alike: int = 0
+    replaced: bool = False
+    movement: float | None = None
+    settings: str = ""
     idle: int = 0
     repeated: int = 0
     shrinkage: float = 0.0
@@ -77,12 +87,18 @@ class OptimizerRecord:
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         seen = cls(
             weakref.ref(optimizer), type(optimizer).__name__, number, [weakref.ref(p) for p in parameters],
-            [p.numel() for p in parameters], id(parameters[0]) if parameters else 0,
+            [p.numel() for p in parameters],
         )  # fmt: skip
+        seen.settings = repr(sorted(optimizer.defaults.items(), key=lambda item: item[0]))
         seen.missing, seen.zero = [0] * len(parameters), [0] * len(parameters)
         stride = max(1, len(parameters) // MAX_PARAMETERS_COMPARED)
         seen.weights = [(i, some_weights(parameters[i])) for i in range(0, len(parameters), stride)]
         return seen
+
+    def has_parameters_of(self, other: "OptimizerRecord") -> bool:
+        """Checks whether another optimizer of the same class was built for the same parameters."""
+        first, last = (one.parameters[0]() if one.parameters else None for one in (self, other))
+        return first is not None and first is last and (self.name, self.sizes) == (other.name, other.sizes)
 
     def grow(self, optimizer: Optimizer) -> None:
         """Adds parameters to the record that the script added to the optimizer later."""
@@ -119,6 +135,16 @@ class OptimizerRecord:
                 self.changed = True
                 return
 
+    def note_movement(self) -> None:
+        """Records how far some weights have moved since the start, relative to their size."""
+        moved = size = 0.0
+        for i, before in self.weights:
+            parameter = self.parameters[i]()
+            if parameter is not None and parameter.device.type == "cpu":
+                moved += sum((x - y) ** 2 for x, y in zip(some_weights(parameter), before, strict=False))
+                size += sum(y * y for y in before)
+        self.movement = (moved / size) ** 0.5 if size else None
+
     def find_probe(self) -> Tensor | None:
         """Returns the parameter that represents all parameters of the optimizer; chooses another if it gets no
         gradients any more.
@@ -145,6 +171,20 @@ class SchedulerRecord:
     calls: int = 0
     before: int = 0
     at_first_step: float | None = None
+    late_calls: int = 0
+    mode: str = ""
+    metrics: list[float] = field(default_factory=list)
+
+    def note_call(self, rate: float, metric: object) -> None:
+        """Records a call of step(), with the metric that a schedule like `ReduceLROnPlateau` gets."""
+        self.calls += 1
+        if self.optimizer is not None and self.optimizer.replaced:
+            self.late_calls += 1
+        elif self.optimizer is not None and not self.optimizer.steps:
+            self.before += 1
+            self.at_first_step = rate
+        if self.mode and len(self.metrics) < MAX_METRICS and isinstance(metric, int | float | Tensor):
+            self.metrics.append(float(metric))
 
 
 @dataclass(slots=True, eq=False)
@@ -172,6 +212,13 @@ class ModelRecord:
     last_validation: int = 0
     unchanged: bool | None = None
     weights: list[float] = field(default_factory=list)
+    dropped_in_eval: int = 0
+    single_examples: int = 0
+    random_frozen: tuple[tuple[str, int], ...] | None = None
+    key: int = 0
+    hand_judged: int = 0
+    hand_stale: int = 0
+    hand_weights: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, module: nn.Module) -> "ModelRecord":
@@ -179,6 +226,28 @@ class ModelRecord:
         kinds = [type(m).__name__ for m in module.modules() if is_mode_sensitive(m)]
         size = sum(p.numel() for p in module.parameters())
         return cls(weakref.ref(module), type(module).__name__, size=size, layers=", ".join(dict.fromkeys(kinds)))
+
+    def note_update_by_hand(self) -> None:
+        """Records whether gradients were cleared before a backward pass, if the script changed weights since the last.
+
+        Reads the first backward passes only.
+        """
+        module = self.ref()
+        if module is None or self.hand_judged >= BACKWARDS_BY_HAND:
+            return
+        probe = min((p for p in module.parameters() if p.requires_grad), key=lambda p: p.numel(), default=None)
+        if probe is None:
+            return
+        weights = some_weights(probe)
+        if self.hand_weights and weights != self.hand_weights:
+            self.hand_judged += 1
+            self.hand_stale += probe.grad is not None and not is_zero(probe.grad)
+        self.hand_weights = weights
+
+    def note_frozen(self, module: nn.Module) -> None:
+        """Records frozen layers with random weights; those that change later, such as moving averages, do not count."""
+        if self.random_frozen != ():
+            self.random_frozen = random_frozen_layers(module)
 
     def note_validation(self, module: nn.Module, step: int) -> None:
         """Records a forward pass without gradients, and whether a few weights are the ones at the first such pass."""
@@ -203,12 +272,22 @@ class LoaderRecord:
     forwards: int = 0
     compared: int = 0
     equal: int = 0
+    inputs_compared: int = 0
+    inputs_equal: int = 0
     last: tuple[float, ...] | None = None
     labels: list[tuple[int, int]] = field(default_factory=list)
     classes: Counter[int] = field(default_factory=Counter)
     loader: Any = None
     data: Any = None
     data_number: int | None = None
+    in_order: bool = False
+    longest: int = 0
+    steps_train: int = 0
+    steps_eval: int = 0
+    returns: int = 0
+    keys: ExampleKeys = field(default_factory=ExampleKeys)
+    sample: LabelSample = field(default_factory=LabelSample)
+    numbers: InputNumbers = field(default_factory=InputNumbers)
     first_inputs: list[tuple[float, ...]] = field(default_factory=list)
 
 

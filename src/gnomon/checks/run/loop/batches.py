@@ -27,6 +27,8 @@ MIN_BATCHES = 5
 """Batches for a judgment."""
 MIN_EQUAL_SHARE = 0.5
 """Share of equal neighboring batches that counts as a mistake."""
+MIN_EQUAL_INPUTS = 0.9
+"""Share of steps with the input of the step before that counts as a mistake; several steps on one batch are usual."""
 MAX_EXTRA_SHARE = 0.5
 """Share of the expected classes beyond one in a batch below which data are sorted."""
 STANDARD_ERRORS = 3.0
@@ -35,6 +37,20 @@ MIN_EXPECTED = 1.5
 """Expected number of classes in a batch below which nothing can be said, as with one very frequent class."""
 BATCHES_PER_BACKWARD = 8
 """Batches for each backward pass from which most of them are not used."""
+MIN_PASSES = 3
+"""Passes over a loader that all end early for a judgment."""
+MIN_EXAMPLES = 50
+"""Different validation examples for a comparison with training examples."""
+MIN_SHARE_TRAINED = 0.9
+"""Share of validation examples among the training examples that is a mistake; data sets hold a few copies."""
+MIN_CHANGED = 3
+"""Changed inputs that are similar to the ones before, for a judgment."""
+MIN_SHARE_CHANGED = 0.8
+"""Share of similar inputs among all that changed in place; buffers are filled with other data."""
+MAX_SHIFT = 1.0
+"""Distance of the means of training and validation inputs, in standard deviations, that no random split has."""
+MAX_FACTOR = 2.0
+"""Ratio of their standard deviations that no random split has."""
 MIN_SEEDS = 5
 """Calls of torch.manual_seed while training that count as a mistake."""
 
@@ -54,8 +70,12 @@ def batch_findings_of_loop(facts: LoopFacts) -> list[Finding]:
         found.append(Finding(kinds.NO_BATCHES))
     if training and _validates_on_training_data(facts):
         found.append(Finding(kinds.VALIDATION_ON_TRAINING_DATA))
+    found += _find_other_inputs(training, facts)
     for one in training:
-        found += [*_find_repeated(one), *_find_sorted(one)]
+        found += [*_find_repeated(one), *_find_sorted(one), *_find_cut_short(one)]
+    if facts.changed_inputs >= max(MIN_CHANGED, MIN_SHARE_CHANGED * facts.changes_seen):
+        values = {"count": facts.changed_inputs}
+        found.append(Finding(kinds.DATA_CHANGED, values=values))
     found += _find_unused(training, facts)
     total, equal = facts.compared_inputs, facts.repeated_inputs
     if total >= MIN_BATCHES and equal > MIN_EQUAL_SHARE * total and not any(f.kind == "same-batch" for f in found):
@@ -64,18 +84,46 @@ def batch_findings_of_loop(facts: LoopFacts) -> list[Finding]:
 
 
 def _validates_on_training_data(facts: LoopFacts) -> bool:
-    """Checks whether all loaders without backward passes go through data sets that others train on."""
+    """Checks whether all loaders without backward passes go through data sets that others train on, or equal ones."""
     trained = {one.data for one in facts.loaders if one.backwards and one.data is not None}
     others = [one for one in facts.loaders if not one.backwards and one.batches]
     validated = sum(model.validated for model in facts.models) >= MIN_BATCHES
-    return bool(others) and validated and all(one.data in trained for one in others)
+    return bool(others) and validated and all(one.data in trained or _has_same_examples(one) for one in others)
+
+
+def _has_same_examples(one: LoaderFacts) -> bool:
+    return one.examples >= MIN_EXAMPLES and one.share_trained >= MIN_SHARE_TRAINED
 
 
 def _find_repeated(one: LoaderFacts) -> list[Finding]:
     several = one.length is None or one.length > 1
-    if not several or one.compared < MIN_BATCHES or one.equal <= MIN_EQUAL_SHARE * one.compared:
+    if several and one.compared >= MIN_BATCHES and one.equal > MIN_EQUAL_SHARE * one.compared:
+        return [Finding(kinds.SAME_BATCH, values={"count": one.equal, "total": one.compared})]
+    if several and one.inputs_compared >= MIN_BATCHES and one.inputs_equal > MIN_EQUAL_INPUTS * one.inputs_compared:
+        return [Finding(kinds.SAME_BATCH, values={"count": one.inputs_equal, "total": one.inputs_compared})]
+    return []
+
+
+def _find_other_inputs(training: Sequence[LoaderFacts], facts: LoopFacts) -> list[Finding]:
+    """Reports validation inputs with another mean or scale than the training inputs, as without normalization."""
+    others = [one for one in facts.loaders if not one.backwards and one.batches and one.input_deviation > 0]
+    if len(training) != 1 or len(others) != 1 or not training[0].input_deviation > 0:
         return []
-    return [Finding(kinds.SAME_BATCH, values={"count": one.equal, "total": one.compared})]
+    one, other = training[0], others[0]
+    shift = abs(other.input_mean - one.input_mean) / one.input_deviation
+    factor = other.input_deviation / one.input_deviation
+    if shift < MAX_SHIFT and 1 / MAX_FACTOR < factor < MAX_FACTOR:
+        return []
+    values = {"mean": one.input_mean, "deviation": one.input_deviation}
+    values |= {"other_mean": other.input_mean, "other_deviation": other.input_deviation}
+    return [Finding(kinds.VALIDATION_INPUTS_DIFFER, values=values)]
+
+
+def _find_cut_short(one: LoaderFacts) -> list[Finding]:
+    """Reports a loader in a fixed order of which every pass ends early: the rest of its data is never seen."""
+    if one.length is None or not one.in_order or one.passes < MIN_PASSES or not 1 < one.longest < one.length:
+        return []
+    return [Finding(kinds.EPOCH_CUT_SHORT, values={"count": one.longest, "total": one.length, "passes": one.passes})]
 
 
 def _find_sorted(one: LoaderFacts) -> list[Finding]:

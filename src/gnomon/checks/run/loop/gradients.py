@@ -10,6 +10,7 @@ from statistics import median
 from types import MappingProxyType
 
 from gnomon.checks.run.loop.facts import LoopFacts, OptimizerFacts
+from gnomon.checks.run.loop.precision import precision_findings_of_loop
 from gnomon.core.results import Finding
 from gnomon.findings import loop as kinds
 
@@ -25,6 +26,14 @@ MAX_SHARE_LEFT = 1e-3
 """Share of the gradient norm that clipping leaves; Adam and AdamW hardly notice less, but nobody clips so much."""
 CLIPS_TO_JUDGE = 3
 """Observed calls of clipping for a judgment."""
+MIN_SUMMED = 3
+"""Backward passes for each step from which a sum of gradients is far larger than their mean; a GAN has two."""
+MIN_SUMMED_STEPS = 2
+"""Steps after the first one for a judgment about sums of gradients."""
+MIN_SHARE_OF_BATCHES = 0.9
+"""Batches per backward pass of a loop that uses another batch in each backward pass."""
+MIN_SHARE_CUT = 0.9
+"""Share of gradients cut by clipping of values from which only their signs are left."""
 GRAPH_TOLERANCE = 0.02
 """Relative difference of the number of operations from 2 and 3 times the first one."""
 LOSS_MISTAKES = MappingProxyType(
@@ -32,6 +41,7 @@ LOSS_MISTAKES = MappingProxyType(
         "loss-broadcast": kinds.LOSS_BROADCAST,
         "nll-without-log-softmax": kinds.NLL_WITHOUT_LOG_SOFTMAX,
         "softmax-over-batch": kinds.SOFTMAX_OVER_BATCH,
+        "reshaped-axes": kinds.AXES_EXCHANGED,
     }
 )
 """Findings by the kind of mistake that the graph of a loss has."""
@@ -50,7 +60,7 @@ def gradient_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     >>> gradient_findings_of_loop(LoopFacts())
     []
     """
-    found = [*_loss(facts), *_clipping(facts)]
+    found = [*_loss(facts), *_clipping(facts), *precision_findings_of_loop(facts), *_sums(facts)]
     for one in facts.optimizers:
         found += _optimizer(one, facts)
     total = facts.observed_backwards
@@ -65,13 +75,24 @@ def _loss(facts: LoopFacts) -> list[Finding]:
         found.append(Finding(kinds.NEGATED_LOSS, values={"loss": NAMES.get(facts.negated, facts.negated)}))
     if facts.applied_twice:
         found.append(Finding(kinds.APPLIED_TWICE, values={"function": facts.applied_twice}))
+    if facts.subtracts_penalty and not facts.negated:
+        found.append(Finding(kinds.PENALTY_SUBTRACTED))
     if facts.loss_mistake:
         found.append(Finding(LOSS_MISTAKES[facts.loss_mistake]))
     return [*found, *_graph(facts), *_cut_off(facts)]
 
 
 def _graph(facts: LoopFacts) -> list[Finding]:
-    """Reports graphs that hold the batches of all earlier steps: they have 1, 2, 3, ... times as many operations."""
+    """Reports graphs that hold the batches of all earlier steps: they have 1, 2, 3, ... times as many operations.
+
+    Also reports graphs that are only kept, and not used again.
+    """
+    growing = _growing_graph(facts)
+    held = [Finding(kinds.GRAPHS_HELD, values={"count": facts.held_graphs})] if facts.held_graphs else []
+    return growing or held
+
+
+def _growing_graph(facts: LoopFacts) -> list[Finding]:
     if len(facts.operations) < 3 or 2 * facts.retained < facts.observed_backwards:
         return []
     first, second, third = facts.operations[:3]
@@ -81,6 +102,19 @@ def _graph(facts: LoopFacts) -> list[Finding]:
     ):
         return []
     return [Finding(kinds.GRAPH_KEPT, values={"first": first, "second": second, "third": third})]
+
+
+def _sums(facts: LoopFacts) -> list[Finding]:
+    """Reports gradients of several batches that are added without division, unless the optimizer ignores their size."""
+    used = [one for one in facts.optimizers if one.steps]
+    drawn = sum(one.batches for one in facts.loaders if one.backwards)
+    if len(used) != 1 or used[0].name != "SGD" or not facts.mean_loss or facts.discarded:
+        return []
+    each = facts.observed_backwards / max(1, used[0].judged + 1)
+    per_batch = MIN_SHARE_OF_BATCHES * facts.observed_backwards <= drawn
+    if each < MIN_SUMMED or not per_batch or used[0].stale or used[0].judged < MIN_SUMMED_STEPS:
+        return []
+    return [Finding(kinds.NOT_AVERAGED, values={"each": round(each), "optimizer": used[0].name})]
 
 
 def _cut_off(facts: LoopFacts) -> list[Finding]:
@@ -114,9 +148,15 @@ def _optimizer(one: OptimizerFacts, facts: LoopFacts) -> list[Finding]:
 
 def _clipping(facts: LoopFacts) -> list[Finding]:
     clips = facts.clips
-    if not clips.calls:
-        return []
     found = []
+    if len(clips.values_clipped) >= CLIPS_TO_JUDGE and (share := median(clips.values_clipped)) > MIN_SHARE_CUT:
+        values = {"limit": clips.value_limit, "share": share, "count": len(clips.values_clipped)}
+        found.append(Finding(kinds.VALUES_CLIPPED_TO_NOTHING, values=values))
+    if not clips.calls:
+        return found
+    used = median(norm for _, norm in facts.norms) if facts.norms else 0.0
+    if len(clips.norms) >= CLIPS_TO_JUDGE and not any(clips.norms) and used > 0:
+        return [*found, Finding(kinds.NOTHING_CLIPPED, values={"count": len(clips.norms), "norm": used})]
     if clips.misplaced > 0.5 * clips.calls and clips.misplaced >= MIN_BACKWARDS:
         found.append(Finding(kinds.CLIP_WITHOUT_EFFECT, values={"count": clips.misplaced, "total": clips.calls}))
     elif len(clips.norms) >= CLIPS_TO_JUDGE and clips.limit < MAX_SHARE_LEFT * (norm := median(clips.norms)):

@@ -14,6 +14,10 @@ __all__ = ["train_eval_mode_findings"]
 
 MIN_STEPS = 3
 """Steps in the wrong mode that count as a mistake."""
+MIN_SINGLE = 10
+"""Training passes for a judgment about batches of one example."""
+MIN_SHARE_SINGLE = 0.9
+"""Share of training passes with one example that counts as a mistake; the last batch of an epoch may be small."""
 MIN_BATCHES_WITH_GRAPH = 3
 """Validation batches with a graph that are reported."""
 
@@ -31,7 +35,15 @@ def train_eval_mode_findings(facts: LoopFacts) -> list[Finding]:
         count = sum(one.forwards for one in unused)
         values = {"count": count, "total": count, "model": sensitive[0].name, "layers": sensitive[0].layers, "step": 0}
         found.append(Finding(kinds.EVAL_MISSING, values=values))
-    return found
+    return [*found, *_steps_in_validation(facts)]
+
+
+def _steps_in_validation(facts: LoopFacts) -> list[Finding]:
+    """Reports optimizer steps on the batches of a loader that the model only sees in eval mode."""
+    trains = any(one.steps_train >= MIN_STEPS and not one.steps_eval for one in facts.loaders)
+    validating = [one for one in facts.loaders if one.returns and not one.steps_train]
+    steps = sum(one.steps_eval for one in validating if one.steps_eval >= MIN_STEPS)
+    return [Finding(kinds.STEP_IN_VALIDATION, values={"count": steps})] if trains and steps else []
 
 
 def _validates_in_training(one: LoaderFacts) -> bool:
@@ -42,6 +54,11 @@ def _validates_in_training(one: LoaderFacts) -> bool:
 def _model(model: ModelFacts, facts: LoopFacts) -> list[Finding]:
     found = []
     total = model.trained + model.trained_in_eval
+    if model.trained and model.dropped_in_eval >= MIN_STEPS:
+        found.append(Finding(kinds.DROPOUT_IN_EVAL, values={"model": model.name, "count": model.dropped_in_eval}))
+    if "BatchNorm" in model.layers and model.single_examples >= MIN_SHARE_SINGLE * max(MIN_SINGLE, total):
+        values = {"model": model.name, "count": model.single_examples}
+        found.append(Finding(kinds.BATCH_NORM_OF_ONE, values=values))
     values = {"model": model.name, "layers": model.layers}
     if model.layers and total and model.in_training >= MIN_STEPS:
         numbers = {"count": model.in_training, "total": model.validated, "step": model.first_in_training}

@@ -14,6 +14,12 @@ __all__ = ["schedule_findings_of_loop"]
 
 MIN_STEPS = 10
 """Optimizer steps for a judgment."""
+MIN_LATE_CALLS = 2
+"""Calls of a schedule after its optimizer was replaced."""
+MIN_METRICS = 5
+"""Metrics for a judgment about their direction."""
+MIN_SHARE_OF_FALLS = 0.75
+"""Share of falling metrics; without a trend, 4 of 4 fall in 1 of 120 orders."""
 SMALL_RATE = 1e-3
 """Part of the first learning rate below which nothing is learned any more."""
 EARLY_PART_OF_RUN = 0.5
@@ -35,6 +41,8 @@ def schedule_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     []
     """
     found = [finding for one in facts.schedulers for finding in _scheduler(one, facts)]
+    if facts.rate_attribute:
+        found.append(Finding(kinds.RATE_NOT_APPLIED, values={"place": facts.rate_attribute}))
     for one in facts.optimizers:
         if one.idle >= max(MIN_STEPS, MIN_SHARE_IDLE * one.steps):
             first = next((step for step, rate in one.rates if rate == 0), 1)
@@ -43,8 +51,21 @@ def schedule_findings_of_loop(facts: LoopFacts) -> list[Finding]:
     return found
 
 
+def _waits_for_wrong_direction(one: SchedulerFacts) -> bool:
+    """Checks whether the metric of a plateau schedule moves against its mode from the first call on."""
+    if one.mode != "max" or len(one.metrics) < MIN_METRICS or one.metrics[0] < max(one.metrics):
+        return False
+    falls = sum(later < earlier for earlier, later in zip(one.metrics, one.metrics[1:], strict=False))
+    return falls >= MIN_SHARE_OF_FALLS * (len(one.metrics) - 1)
+
+
 def _scheduler(one: SchedulerFacts, facts: LoopFacts) -> list[Finding]:
     steps, values = one.optimizer_steps, {"scheduler": one.name, "steps": one.optimizer_steps}
+    if one.late_calls >= MIN_LATE_CALLS:
+        return [Finding(kinds.SCHEDULER_OF_ANOTHER, values=values | {"count": one.late_calls})]
+    if _waits_for_wrong_direction(one):
+        numbers = {"first": one.metrics[0], "last": one.metrics[-1]}
+        return [Finding(kinds.SCHEDULER_WRONG_DIRECTION, values=values | numbers)]
     if steps < MIN_STEPS:
         return []
     if not one.calls:

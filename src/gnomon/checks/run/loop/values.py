@@ -9,8 +9,9 @@ from math import isfinite
 from statistics import mean, median, stdev
 
 from gnomon.checks.run.loop.facts import FirstNonFiniteLoss, LoopFacts
+from gnomon.checks.run.loop.guessing import guessing_findings_of_loop
 from gnomon.core.results import Finding
-from gnomon.findings import loop as kinds
+from gnomon.findings import loop_losses as loss_kinds
 
 __all__ = ["loss_value_findings"]
 
@@ -28,13 +29,15 @@ MIN_SHARE_BELOW = 0.8
 """Share of pairs of a late and an early loss with the late one lower that shows a fall, whatever a few outliers are.
 
 Of 10 and 10 losses without a trend, the share exceeds this in 1.1 % of the draws (the test of Mann and Whitney)."""
+FAILURES_OF_LARGE_STEPS = ("loss-not-finite", "exploding-gradients", "training-diverged")
+"""What steps do that are too large."""
 PLACES = {
-    "module": kinds.NAN_IN_MODULE,
-    "failure": kinds.NAN_BEFORE_FAILURE,
-    "weights": kinds.NAN_IN_WEIGHTS,
-    "inputs": kinds.NAN_IN_INPUTS,
-    "loss": kinds.NAN_IN_LOSS,
-    "": kinds.NAN_SEEN_LATE,
+    "module": loss_kinds.NAN_IN_MODULE,
+    "failure": loss_kinds.NAN_BEFORE_FAILURE,
+    "weights": loss_kinds.NAN_IN_WEIGHTS,
+    "inputs": loss_kinds.NAN_IN_INPUTS,
+    "loss": loss_kinds.NAN_IN_LOSS,
+    "": loss_kinds.NAN_SEEN_LATE,
 }
 
 
@@ -45,7 +48,11 @@ def loss_value_findings(facts: LoopFacts) -> list[Finding]:
     []
     """
     found = [] if facts.not_finite is None else [_not_finite(facts.not_finite, facts.rate)]
-    return [*found, *_exploding(facts), *_trend(facts)]
+    found += [*_exploding(facts), *_trend(facts), *guessing_findings_of_loop(facts)]
+    summed = facts.summed_loss and any(one.name == "SGD" and one.steps for one in facts.optimizers)
+    if summed and any(finding.kind in FAILURES_OF_LARGE_STEPS for finding in found):
+        found.append(Finding(loss_kinds.LOSS_SUMMED, values={"lr": facts.rate}))
+    return found
 
 
 def _not_finite(seen: FirstNonFiniteLoss, lr: float) -> Finding:
@@ -65,7 +72,7 @@ def _exploding(facts: LoopFacts) -> list[Finding]:
     if not usual or norm < MAX_GROWTH * usual:
         return []
     values = {"usual": usual, "norm": norm, "step": step, "lr": facts.rate}
-    return [Finding(kinds.GRADIENTS_EXPLODED, facts.largest, values)]
+    return [Finding(loss_kinds.GRADIENTS_EXPLODED, facts.largest, values)]
 
 
 def _trend(facts: LoopFacts) -> list[Finding]:
@@ -78,12 +85,12 @@ def _trend(facts: LoopFacts) -> list[Finding]:
     first, last = losses[:tenth], losses[-tenth:]
     values = {"first": mean(first), "last": mean(last), "steps": facts.steps, "lr": facts.rate}
     if min(losses) >= 0 and mean(last) > MAX_RISE * losses[0] and mean(last) > MAX_RISE * mean(first):
-        return [Finding(kinds.LOSS_ROSE, values=values)]
+        return [Finding(loss_kinds.LOSS_ROSE, values=values)]
     error = (stdev(first) ** 2 / tenth + stdev(last) ** 2 / tenth) ** 0.5
     early = max(mean(losses[: max(3, tenth // 4)]), mean(first))
     if early - mean(last) > STANDARD_ERRORS * error or _below(last, first) > MIN_SHARE_BELOW:
         return []
-    return [Finding(kinds.LOSS_NOT_FALLING, values=values)]
+    return [Finding(loss_kinds.LOSS_NOT_FALLING, values=values)]
 
 
 def _below(late: list[float], early: list[float]) -> float:
