@@ -17,6 +17,7 @@ from gnomon.examination.fixes.candidates import RepairCandidate
 from gnomon.examination.fixes.descent import higher_rate, larger_batch, lower_rate, usual_decay
 from gnomon.examination.fixes.design import add_biases
 from gnomon.examination.fixes.fix import TrialChange
+from gnomon.examination.fixes.layers import use_relu
 from gnomon.examination.fixes.operations import _Scores, _Softer
 from gnomon.examination.fixes.prove import FixTrialBudget
 from gnomon.examination.fixes.search import Repairs
@@ -320,3 +321,57 @@ def test_small_batches_become_batches_of_32_with_as_many_examples(size, steps, k
     _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), batches=BatchPlan(size), steps=steps)
     changes = larger_batch(trial, FINDING, None)
     assert [(c.trial.batches.size, c.trial.steps) for c in changes] == ([] if kept is None else [(32, kept)])
+
+
+@pytest.mark.parametrize(
+    ("layers", "words", "wanted"),
+    [
+        ((nn.Sigmoid(), nn.Sigmoid()), "ReLU instead of sigmoid in 1 layer", (nn.ReLU(), nn.Sigmoid())),
+        ((nn.Sigmoid(), nn.Identity()), "ReLU instead of sigmoid in 1 layer", (nn.ReLU(), nn.Identity())),
+        ((nn.Tanh(), nn.Sigmoid()), "ReLU instead of tanh in 1 layer", (nn.ReLU(), nn.Sigmoid())),
+        ((nn.ReLU(), nn.Tanh()), None, None),
+        ((nn.ReLU(), nn.Identity()), None, None),
+    ],
+)
+def test_relu_replaces_bounded_functions_but_not_at_the_end(layers, words, wanted):
+    torch.manual_seed(0)
+    first, second = nn.Linear(3, 4), nn.Linear(4, 2)
+    subject, trial = planned(
+        nn.Sequential(first, layers[0], second, layers[1]), (torch.randn(9, 3), torch.arange(9) % 2)
+    )
+    changes = use_relu(trial, FINDING, subject)
+    if words is None:
+        assert changes == ()
+        return
+    assert [change.words for change in changes] == [words, f"{words}, and He initialization"]
+    x = torch.randn(5, 3)
+    net = nn.Sequential(first, wanted[0], second, wanted[1])
+    assert torch.allclose(changes[0].trial.module(x), net(x)) and not torch.allclose(changes[1].trial.module(x), net(x))
+
+
+def test_weights_of_few_bits_get_single_precision_and_repeated_blocks_their_inputs():
+    half = nn.Sequential(nn.Linear(2, 2).bfloat16(), nn.Linear(2, 2))
+    _, trial = planned(nn.Linear(2, 2), (torch.ones(4, 2), torch.ones(4, 2)))
+    (change,) = FIXES["float32-weights"].apply(replace(trial, module=half), FINDING, None)
+    assert {p.dtype for p in change.trial.module.parameters()} == {torch.float32}
+    assert FIXES["float32-weights"].apply(trial, FINDING, None) == ()
+    for number, count in ((2, 0), (3, 3), (4, 4)):
+        net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(number)))
+        changes = FIXES["add-residuals"].apply(replace(trial, module=net), FINDING, None)
+        assert [c.words for c in changes] == ([f"residual connections around {count} blocks"] if count else [])
+        x = torch.randn(5, 2)
+        h = x
+        for layer in net:
+            h = h + layer(h)
+        assert all(torch.allclose(c.trial.module(x), h) for c in changes)
+
+
+@pytest.mark.parametrize(("n", "held"), [(30, 8), (200, 50), (202, 50), (203, 51)])
+def test_a_quarter_of_the_examples_is_held_out_from_fixes(n, held):
+    subject = build_subject(nn.Linear(1, 1), (torch.arange(float(n))[:, None], torch.arange(float(n))), None, seed=0)
+    train, test, whole = prove.held_out_split(subject, 0)
+    if n < prove.MIN_EXAMPLES_TO_SPLIT:
+        assert train is test is subject.train and whole
+        return
+    numbers = torch.cat([train.whole().x, test.whole().x])[:, 0]
+    assert len(test) == held and not whole and sorted(numbers.tolist()) == [float(i) for i in range(n)]

@@ -294,3 +294,25 @@ def test_a_kernel_is_timed_on_the_second_smallest_number_of_examples():
     assert method.affordable(StepContext(0, 6.0, True, FakeClock(0.0)), 0.5) == timed
     with pytest.raises(OutOfTime):
         method.affordable(StepContext(0, 5.9, True, FakeClock(0.0)), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n"), [(64 + 1.5 * 256 + 0.001, 256), (64 + 1.5 * 256 - 0.001, 128), (50.0, None), (81.0, 64)]
+)
+def test_training_is_judged_on_the_examples_that_time_allows(seconds, n, monkeypatch):
+    """64 passes for activity, and one and a half for each example; twice the time is the limit of the smallest number."""
+    x = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
+    net = nn.Linear(2, 1)
+    subject = build_subject(net, (x, x[:, :1]), None, seed=0)
+    run = train(net, (x, x[:, :1]), optimizer=SGD(1e-9), steps=400)
+    asked = []
+    monkeypatch.setattr(outcome, "_numbers", lambda subject, run, n, seed: asked.append(n) or ((), ()))
+    monkeypatch.setattr(outcome, "design_findings", lambda *_, **__: ())
+    products = StepProducts({type(PROFILE): PROFILE, type(run): run})
+    context = StepContext(0, seconds * PROFILE.cost.each, True, FakeClock(0.0))
+    if n is None:
+        with pytest.raises(OutOfTime):
+            outcome.OutcomeStep().run(subject, products, context)
+    else:
+        outcome.OutcomeStep().run(subject, products, context)
+        assert asked == [n]
