@@ -117,7 +117,7 @@ def test_covariances_of_two_and_three_hidden_layers_are_those_of_the_recursion()
         theory = limit(nn.Sequential(*parts, nn.Linear(8, 1)), init=InitializationLaw(1.5), parametrization="ntk").nngp(
             x
         )
-        variance, covariance = conditional_moments(300, 256, depth, depth)
+        variance, covariance = conditional_moments(300, 128, depth, depth)
         assert float(variance.mean()) == pytest.approx(float(theory[0, 0]), rel=0.05)
         assert float(covariance.mean()) == pytest.approx(float(theory[0, 1]), rel=0.05)
 

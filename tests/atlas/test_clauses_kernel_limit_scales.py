@@ -169,9 +169,9 @@ def test_moments_of_the_neurons_come_to_their_limit_and_each_follows_the_first_v
     x = 3**0.5 * nn.functional.normalize(torch.randn(5, 3, generator=g).double())
     y = 2 * torch.rand(5, 1, generator=g).double() - 1
     moments = lambda w, v: torch.cat([(v**2).mean()[None], (v * w).mean(0), (w**2).sum(1).mean()[None]])  # noqa: E731
-    limit, widths, rows = moments(*trained_neurons(60_000, 999, x, y)), (32, 128, 512), []
+    limit, widths, rows = moments(*trained_neurons(40_000, 999, x, y)), (32, 128, 512), []
     for m in widths:
-        found = torch.stack([moments(*trained_neurons(m, seed, x, y)) for seed in range(30)])
+        found = torch.stack([moments(*trained_neurons(m, seed, x, y)) for seed in range(20)])
         rows.append(float((found - limit).square().mean().sqrt()))
     assert np.polyfit(np.log(widths), np.log(rows), 1)[0] == pytest.approx(-0.5, abs=0.15)
     w, v = trained_neurons(50, 0, x, y)
@@ -204,7 +204,7 @@ def test_the_boundary_of_lazy_training_moves_as_the_root_of_the_width():
     torch.manual_seed(3)
     x = torch.randn(6, 2)
     found = regime_map(
-        build, (x, x[:, :1].sign()), widths=(32, 128, 512), alphas=(0.05, 0.2, 0.8, 3.2), lr=0.5, steps=60, level=0.1
+        build, (x, x[:, :1].sign()), widths=(32, 128, 512), alphas=(0.05, 0.2, 0.8, 3.2), lr=0.5, steps=40, level=0.1
     )
     assert -1.2 < found.exponent < -0.2 and found.boundary[0] > found.boundary[-1]
 

@@ -51,6 +51,7 @@ def test_the_lipschitz_constant_of_the_gradient_is_the_largest_norm_of_the_hessi
         assert (w != 0).any() or values[-1] == pytest.approx(limit)
 
 
+@pytest.mark.full
 def test_the_smallest_gradient_of_a_tanh_network_stays_below_its_bound():
     """gd-epsilon-critical-rate: min_t |grad h| <= sqrt(2 L (h_0 - h*) / T), L the largest curvature along the path."""
     torch.manual_seed(0)
@@ -109,6 +110,7 @@ def test_steps_on_the_wine_data_fall_as_the_condition_number():
     assert counts[0] >= 1000 * counts[1]
 
 
+@pytest.mark.full
 def test_ten_sigmoid_layers_learn_in_thirty_passes_with_batch_normalization():
     """batchnorm-advantages-list: training loss < 0.1 after 30 passes over 300 digits with it, > 2.0 without."""
     split, losses = digits(300, 0, seed=0), []
@@ -141,6 +143,7 @@ def largest_change_of_gradient(net, split, rates):
     return max(found)
 
 
+@pytest.mark.full
 def test_gradients_change_less_along_their_step_with_batch_normalization():
     """batchnorm-hessian-smoothing: max |g(w - r g) - g(w)| / |r g| is lower in >= 80 % of steps; He weights, rate 0.4."""
     split, found = digits(300, 0, seed=0), []
