@@ -34,7 +34,7 @@ class AttentionMaps(Result):
 
     See equations (1) and (2) of the module docstring.
     ``maps`` has one tensor (n, heads, queries, keys) for each layer; ``rank`` is the mean number of singular values of
-    a map above one hundredth of the largest singular value.
+    a map above 0.01; the largest is at least 1, because each row of a map sums to 1.
 
     >>> AttentionMaps(("0",), ((0.5, 1.0),), (2.0,), (0.75,), ()).findings
     ()
