@@ -375,3 +375,97 @@ def test_a_quarter_of_the_examples_is_held_out_from_fixes(n, held):
         return
     numbers = torch.cat([train.whole().x, test.whole().x])[:, 0]
     assert len(test) == held and not whole and sorted(numbers.tolist()) == [float(i) for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "kept"), [(255, 10, None), (256, 10, 80), (512, 10, 160), (544, 100, 1600), (300, 10, 93)]
+)
+def test_large_batches_become_batches_of_32_with_at_most_sixteen_times_the_steps(size, steps, kept):
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), batches=BatchPlan(size), steps=steps)
+    changes = FIXES["smaller-batch"].apply(trial, FINDING, None)
+    assert [(c.trial.batches.size, c.trial.steps) for c in changes] == ([] if kept is None else [(32, kept)])
+
+
+def test_longer_training_has_four_times_the_steps_and_momentum_and_eps_become_usual():
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), steps=25)
+    (longer,) = FIXES["longer-training"].apply(trial, FINDING, None)
+    assert longer.trial.steps == 100 and longer.words == "100 steps instead of 25"
+    (momentum,) = FIXES["usual-sgd-momentum"].apply(trial, FINDING, None)
+    assert momentum.trial.optimizer.momentum == 0.9
+    (epsilon,) = FIXES["usual-epsilon"].apply(replace(trial, optimizer=Adam(eps=0.1)), FINDING, None)
+    assert epsilon.trial.optimizer.eps == 1e-8
+    assert [c.trial.optimizer.lr for c in lower_rate(trial, FINDING, None)] == pytest.approx([1e-2, 1e-3, 1e-4])
+
+
+@pytest.mark.parametrize(
+    ("bias", "weight", "words"),
+    [(0.51, 1.0, ["biases of zero instead of 0.51 on average"]), (0.49, 1.0, None), (0.51, 0.29, None),
+     (0.51, 0.31, ["biases of zero instead of 0.51 on average"]), (0.51, 2.9, ["biases of zero instead of 0.51 on average"]),
+     (0.51, 3.1, None)],
+)  # fmt: skip
+def test_large_biases_become_zero_if_the_weights_are_usual(bias, weight, words):
+    """The root mean square of the weights times the root of 16 inputs is usual from 0.3 to 3."""
+    net = nn.Linear(16, 2)
+    with torch.no_grad():
+        net.weight.fill_(weight / 4)
+        net.bias.copy_(torch.tensor([bias, -bias]))
+    subject, trial = planned(net, (torch.ones(4, 16), torch.ones(4, 2)))
+    changes = FIXES["initialize"].apply(trial, FINDING, subject)
+    if words is None:
+        assert len(changes) == 2
+    else:
+        assert [c.words for c in changes] == words and not changes[0].trial.module.bias.any()
+        assert torch.equal(changes[0].trial.module.weight, net.weight)
+
+
+@pytest.mark.parametrize(("units", "words"), [(8, ["64 instead of 8 units in '0'"]), (9, [])])
+def test_a_hidden_layer_of_eight_units_is_widened(units, words):
+    net = nn.Sequential(nn.Linear(3, units), nn.ReLU(), nn.Linear(units, 2))
+    _, trial = planned(net, (torch.ones(4, 3), torch.ones(4, 2)))
+    changes = FIXES["widen"].apply(trial, FINDING, None)
+    assert [c.words for c in changes] == words
+    assert all(
+        [tuple(p.shape) for p in c.trial.module.parameters()] == [(64, 3), (64,), (2, 64), (2,)] for c in changes
+    )
+
+
+@pytest.mark.parametrize(("count", "listed"), [(7, 7), (8, 8), (9, 8)])
+def test_at_most_eight_operations_are_left_out(count, listed):
+    class Many(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(2, 2)
+
+        def forward(self, x):
+            h = self.layer(x)
+            for i in range(count):
+                h = h.clamp(-0.5 + 0.02 * i, 0.5 - 0.02 * i)
+            return h
+
+    subject, trial = planned(Many(), (torch.randn(20, 2), torch.ones(20, 2)))
+    assert len(FIXES["leave-out"].apply(trial, FINDING, subject)) == listed
+
+
+@pytest.mark.parametrize(
+    ("falls", "best"), [((0.81, 1.0, 0.2), 0), ((0.79, 1.0, 0.2), 1), ((-1.0, -2.0, -3.0), 0), ((-2.0, -1.0, -3.0), 1),
+                        ((None, None, 0.1), 2), ((None, None, None), None)],
+)  # fmt: skip
+def test_the_first_variant_that_reaches_four_fifths_of_the_best_fall_is_chosen(falls, best, monkeypatch):
+    """In a tenth of 400 steps, and at least 20."""
+    _, trial = planned(nn.Linear(1, 1), (torch.ones(4, 1), torch.ones(4)), steps=400)
+    changes = [TrialChange(trial, str(i), "") for i in range(3)]
+    given, steps = iter(falls), []
+
+    def run(trial, budget, seed):
+        steps.append(trial.steps)
+        fall = next(given)
+        return None if fall is None else SimpleNamespace(diverges=False, loss=torch.tensor([5.0, 5.0 - fall]))
+
+    monkeypatch.setattr(prove, "run_trial", run)
+    chosen = prove._best(changes, 400, FixTrialBudget(52.1, 0.1, lambda: 0.0), 0)  # 3 x 40 + 400 steps
+    assert (None if chosen is None else chosen.words) == (None if best is None else str(best)) and steps == [40] * 3
+    steps.clear()
+    assert prove._best(changes, 400, FixTrialBudget(51.9, 0.1, lambda: 0.0), 0).words == "0" and steps == []
+    given = iter((1.0, 1.0, 1.0))
+    prove._best(changes, 150, FixTrialBudget(99.0, 0.1, lambda: 0.0), 0)
+    assert steps == [20] * 3
