@@ -16,12 +16,13 @@ import torch
 from measure import record
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from evaluation.faults.models.images import ResNet18
 from evaluation.faults.models.transformers import Transformer
 from gnomon import landscape as ls
 from gnomon.attribution import gradient, integrated_gradients
-from gnomon.robustness import PGD, attack
+from gnomon.robustness.attacks import PGD, attack
 from gnomon.tangent import ntk
 
 ACCURACY = 0.01
@@ -80,25 +81,26 @@ def one_pass(net, x, y, loss):
 
 def products(net, x, y, loss, count=MOST_PRODUCTS, wanted=None):
     """Plain power iteration with the graph of the gradient kept; returns the eigenvalue and the number of products."""
-    parameters = list(net.parameters())
-    slope = torch.autograd.grad(
-        loss(net(x), y), parameters, create_graph=True, materialize_grads=True, allow_unused=True
-    )
-    v = [torch.randn_like(p) for p in parameters]
-    used = 0
-    while used < count:
-        used += 1
-        size = sum(float((u * u).sum()) for u in v) ** 0.5
-        v = [u / size for u in v]
-        pairs = [(g, u) for g, u in zip(slope, v, strict=True) if g.requires_grad]
-        hv = torch.autograd.grad(
-            [g for g, _ in pairs], parameters, [u for _, u in pairs], retain_graph=True, materialize_grads=True,
-            allow_unused=True,
-        )  # fmt: skip
-        value = sum(float((u * h).sum()) for u, h in zip(v, hv, strict=True))
-        v = list(hv)
-        if wanted is not None and abs(value / wanted - 1) <= ACCURACY:
-            break
+    with sdpa_kernel(SDPBackend.MATH):  # the only attention with second derivatives
+        parameters = list(net.parameters())
+        slope = torch.autograd.grad(
+            loss(net(x), y), parameters, create_graph=True, materialize_grads=True, allow_unused=True
+        )
+        v = [torch.randn_like(p) for p in parameters]
+        used = 0
+        while used < count:
+            used += 1
+            size = sum(float((u * u).sum()) for u in v) ** 0.5
+            v = [u / size for u in v]
+            pairs = [(g, u) for g, u in zip(slope, v, strict=True) if g.requires_grad]
+            hv = torch.autograd.grad(
+                [g for g, _ in pairs], parameters, [u for _, u in pairs], retain_graph=True, materialize_grads=True,
+                allow_unused=True,
+            )  # fmt: skip
+            value = sum(float((u * h).sum()) for u, h in zip(v, hv, strict=True))
+            v = list(hv)
+            if wanted is not None and abs(value / wanted - 1) <= ACCURACY:
+                break
     return value, used
 
 

@@ -37,6 +37,8 @@ SECONDS_PER_ENTRY = 2e-8
 """Seconds that torch takes per covariance below an activation with a closed form: ReLU 1e-8 to 1.6e-8, GELU 3e-8."""
 SECONDS_PER_NUMERIC_ENTRY = 1e-7
 """The same for other activations: 0.5e-7 to 2e-7."""
+IMPORT_SECONDS = 0.2
+"""Seconds to import the modules of kernels, on a free core; they are imported before a cost can be measured."""
 LOOPS_SHARE_OF_TORCH_SECONDS = 0.2
 """Time of compiled loops divided by the time of torch, for kernels that are large enough to compile them."""
 MIN_PAIRS_PER_THREAD = 2**17

@@ -20,7 +20,7 @@ from gnomon.core.inputs.checks import check_integer, check_module_is_callable
 from gnomon.core.modules.wrappers import inner_module
 from gnomon.core.results.record import Record
 from gnomon.kernels import store
-from gnomon.kernels.cost import LOOPS_SHARE_OF_TORCH_SECONDS, KernelCost, Needs, needs, seconds
+from gnomon.kernels.cost import IMPORT_SECONDS, LOOPS_SHARE_OF_TORCH_SECONDS, KernelCost, Needs, needs, seconds
 from gnomon.kernels.inputs import points, second, takes_tokens
 from gnomon.kernels.layers_compile_time import layers_compile_seconds
 from gnomon.kernels.options import Parametrization, check_options
@@ -204,7 +204,7 @@ class Limit(Record):
 
         with torch.no_grad():
             run(1, 1)
-            setup = perf_counter() - start
+            setup = perf_counter() - start + IMPORT_SECONDS
             time = seconds(run, left.count, right.count, symmetric=symmetric)
             time *= LOOPS_SHARE_OF_TORCH_SECONDS if uses_loops and not ready else 1.0
             points = left.count if symmetric else left.count + right.count

@@ -10,7 +10,7 @@
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import is_
 from typing import Any, Literal
@@ -181,7 +181,7 @@ class _Saved:
                 p.grad = grad
 
 
-def _distinct(tables: list[dict[str, Tensor | None]]) -> list[Tensor]:
+def _distinct(tables: Sequence[Mapping[str, Tensor | None]]) -> list[Tensor]:
     """Returns the tensors of several tables, each once."""
     found = {id(t): t for table in tables for t in table.values() if t is not None}
     return list(found.values())
