@@ -227,6 +227,6 @@ def test_logistic_regression_leads_naive_bayes_on_few_and_many_examples_of_breas
             order = np.random.default_rng(seed).permutation(len(y))
             train, test = order[:n], order[-200:]
             fits = (model.fit(x[train], y[train]) for model in (LogisticRegression(max_iter=200), GaussianNB()))
-            first, second = (fit.score(x[test], y[test]) for fit in fits)
+            first, second = (classifier.score(x[test], y[test]) for classifier in fits)
             leads.append(first - second)
         assert np.mean(leads) > 2 * np.std(leads) / 12**0.5
