@@ -43,14 +43,6 @@ def test_the_energy_with_thresholds_never_rises():
         assert np.diff(energies).max() <= 1e-12 and energies[-1] == energies[-13]
 
 
-@pytest.mark.full
-def test_overlaps_beyond_the_capacity_of_a_hopfield_network():
-    """hopfield-capacity-0138: overlap <= 0.8 at load 0.16 and <= 0.5 at load 0.2."""
-    rng = np.random.default_rng(0)
-    near, far = (np.mean([hopfield_capacity_0138.overlap(load, 2000, rng) for _ in range(4)]) for load in (0.16, 0.2))
-    assert far <= 0.5 < near <= 0.8
-
-
 def test_stable_patterns_below_and_above_the_sublinear_capacity():
     """hopfield-sublinear-capacity: share of stable patterns >= 0.98 at d / (2 log_2 d), <= 0.15 at d / ln d."""
     changed = hopfield_sublinear_capacity.share_of_changed_patterns
