@@ -232,7 +232,7 @@ def print_examination(result: "Examination", console: "Console", *, verbose: boo
     for name, text in result.headline_numbers:
         console.print(f"  {escape(name)}: [bold]{escape(text)}[/]", highlight=False)
     if not verbose and page.sections:
-        states = [s.status for s in page.sections]
+        states = [section.status for section in page.shown_sections]
         rest = f"{states.count('good')} of {len(states)} answers are good. The report and --verbose show all answers."
         console.print(f"  {rest}", highlight=False)
 
