@@ -27,7 +27,7 @@ from gnomon.findings import design as kinds
 
 __all__ = ["loss_minimum_findings"]
 
-OVERSHOOT = 100.0
+OVERSHOOT_FACTOR = 100.0
 """Factor k of equation (1)."""
 MAX_LOSS_AT_TARGETS = 0.02
 """Largest loss at the targets that counts as zero, as a share of the loss of inverted targets; overlaps add a constant
@@ -63,7 +63,7 @@ def _overshoot(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -
     if f.numel() != y.numel() or float(y.min()) < 0 or float(y.max()) > 1 or float(y.min()) == float(y.max()):
         return ()
     perfect = y.reshape(f.shape).to(f.dtype)
-    values = [_value(loss, t, y) for t in (perfect, 1 - perfect, OVERSHOOT * perfect)]
+    values = [_value(loss, t, y) for t in (perfect, 1 - perfect, OVERSHOOT_FACTOR * perfect)]
     if any(value is None for value in values):
         return ()
     at_targets, inverted, overshot = (float(value) for value in values if value is not None)
@@ -72,7 +72,7 @@ def _overshoot(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -
     if at_targets - overshot <= MIN_GAIN_OF_OVERSHOOT * inverted:
         return ()
     return (
-        Finding(kinds.OVERSHOOT_REWARDED, "loss", {"right": at_targets, "overshot": overshot, "factor": OVERSHOOT}),
+        Finding(kinds.OVERSHOOT_REWARDED, "loss", {"right": at_targets, "overshot": overshot, "factor": OVERSHOOT_FACTOR}),
     )
 
 
