@@ -72,7 +72,9 @@ def _overshoot(loss: Callable[[Tensor, Tensor], Tensor], f: Tensor, y: Tensor) -
     if at_targets - overshot <= MIN_GAIN_OF_OVERSHOOT * inverted:
         return ()
     return (
-        Finding(kinds.OVERSHOOT_REWARDED, "loss", {"right": at_targets, "overshot": overshot, "factor": OVERSHOOT_FACTOR}),
+        Finding(
+            kinds.OVERSHOOT_REWARDED, "loss", {"right": at_targets, "overshot": overshot, "factor": OVERSHOOT_FACTOR}
+        ),
     )
 
 
