@@ -68,8 +68,8 @@ not causal, so `sees-the-future` is true. Outside this table `whisper` still has
 """
 
 SECOND_RUN = """\
-These networks were examined again with these changes and those of the fourth collection below, with 20 s of processor
-time on a machine that about ten other programs used. The other drawn networks have not been run again.
+These networks were examined again with these changes and with the changes after the fourth collection. The budget was
+20 s of processor time, on a machine that about ten other programs used. The other drawn networks have not been run again.
 
 """
 
