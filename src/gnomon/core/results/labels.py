@@ -14,7 +14,7 @@ MIN_SPACE_AT_THE_LEFT = 0.06
 MAX_DIRECT_CHARACTERS = 18
 """Maximum number of characters of a label at the end of a curve; longer ones take too much of the picture."""
 SMALL_TEXT = 9.5
-"""Size of words and numbers inside the axes in points: little less than that of the axes, to be readable on a phone."""
+"""Size of words and numbers inside the axes in points: a little smaller than the axes, and readable on a phone."""
 MAX_DIRECT_LABELS = 5
 """Maximum number of labels at the ends of curves."""
 
