@@ -66,7 +66,7 @@ def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise
     import pytest
 
     from gnomon.discovery.forms.base import RegressionSystem
-    from gnomon.discovery.refinement import _doubt, refine_equations
+    from gnomon.discovery.refinement import _doubt, refit_equations
     from gnomon.discovery.term import parse_term
 
     groups = [(parse_term("u"),), (parse_term("u_x"), parse_term("u_y")), (parse_term("u^2"),)]
@@ -80,7 +80,7 @@ def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise
     first = equation("u_t", 0.9e-4, u=(2.1, 0.3), u_x=(-0.4, 0.1), u_y=(-0.4, 0.1))
     assert _doubt(first) == pytest.approx(0.3 / 2.1 + 0.25 + 0.25)
     forms = Widths([[system(0.1)], [system(0.01)], [system(1.0)], [system(1e-3)]])
-    (found,) = refine_equations([first], None, forms, groups, TermSelection(draws=20), 1)
+    (found,) = refit_equations([first], None, forms, groups, TermSelection(draws=20), 1)
     assert [wide.asked for wide in forms.made] == [1, 1, 1, 0]
     used = forms.made[1].given[0]
     a = np.stack([used.columns[:, 0], used.columns[:, 1] + used.columns[:, 2]], 1)
@@ -94,22 +94,22 @@ def test_wider_bumps_are_taken_while_relative_errors_fall_and_only_without_noise
     assert found.errors == pytest.approx((spread[0], spread[1], spread[1]), rel=1e-6)
     noisy = equation("u_t", 1.1e-4, u=(2.1, 0.3), u_x=(-0.4, 0.1), u_y=(-0.4, 0.1))
     forms = Widths([[system(0.01)]])
-    assert refine_equations([noisy], None, forms, groups, TermSelection(draws=20), 1) == [noisy]
+    assert refit_equations([noisy], None, forms, groups, TermSelection(draws=20), 1) == [noisy]
     assert forms.made[0].asked == 0
 
 
 def test_one_doubt_is_that_of_all_equations_together():
     from gnomon.discovery.forms.base import RegressionSystem
-    from gnomon.discovery.refinement import _doubt, refine_equations
+    from gnomon.discovery.refinement import _doubt, refit_equations
     from gnomon.discovery.term import parse_term
 
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((40, 1))
     system = RegressionSystem(rows, rows[:, 0] + 0.3 * rng.standard_normal(40), np.arange(40) // 4, 40.0)
     groups, selection = [(parse_term("u"),)], TermSelection(draws=20)
-    (again,) = refine_equations([equation("u_t", 0.0, u=(1.0, 9.0))], None, Widths([[system]]), groups, selection, 1)
+    (again,) = refit_equations([equation("u_t", 0.0, u=(1.0, 9.0))], None, Widths([[system]]), groups, selection, 1)
     doubt = _doubt(again)
     for other, better in ((1.2 * doubt, True), (0.8 * doubt, False)):
         pair = [equation("u_t", 0.0, u=(1.0, doubt)), equation("v_t", 0.0, u=(1.0, other))]
-        found = refine_equations(pair, None, Widths([[system, system]]), groups, selection, 1)
+        found = refit_equations(pair, None, Widths([[system, system]]), groups, selection, 1)
         assert (found[0].coefficients != (1.0,)) == better

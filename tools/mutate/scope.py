@@ -118,7 +118,7 @@ def _is_left_out(node: ast.AST) -> bool:
         case ast.keyword(arg=arg):
             return arg is not None and bool(PERFORMANCE_NAMES.match(arg))
         case ast.Subscript(value=ast.Call(func=ast.Name(id="repr" | "str")), slice=ast.Slice()):
-            return True  # the first letters of a text
+            return True  # A slice repr(x)[:n] only shortens a displayed text.
         case ast.Call(func=func):
             return bool(TEXT_CALLS.match(_name(func)))
     return False

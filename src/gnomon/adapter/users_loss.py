@@ -78,7 +78,10 @@ def rewards_labels(loss: Callable[[Any, Tensor], Any], outputs: Tensor, y: Tenso
         return False
     with torch.inference_mode(False), torch.enable_grad():
         f = outputs.detach().clone().requires_grad_()
-        value = loss(f, y.clone())
+        try:
+            value = loss(f, y.clone())
+        except Exception:  # Training calls the loss again and reports the error.
+            return True
         if not isinstance(value, Tensor) or not value.requires_grad:
             return True
         (slope,) = torch.autograd.grad(value.sum(), f)

@@ -160,9 +160,12 @@ def _has_several_targets(pair: Any) -> bool:
     """Checks the same for a batch of a loader, which can be a list. A list of data is a list of batches."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         return False
-    known, y = [len(t) for t in input_tensors(pair[0])], pair[1]
+    y = pair[1]
     values = list(y.values()) if isinstance(y, Mapping) else list(y) if isinstance(y, tuple | list) else []
-    return bool(known and values) and all(isinstance(t, Tensor) and t.dim() and len(t) == known[0] for t in values)
+    first = next(iter(input_tensors(pair[0])), None) if values else None
+    if first is None or first.is_nested or not first.dim():
+        return False
+    return all(isinstance(t, Tensor) and not t.is_nested and t.dim() and len(t) == len(first) for t in values)
 
 
 def _concatenate(parts: Sequence[Any]) -> Any:

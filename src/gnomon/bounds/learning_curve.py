@@ -101,8 +101,8 @@ class LearningCurve(Result):
                 f"With {self.examples} examples the error is {share}; it is unknown how much more examples would help."
             )
         return (
-            f"With {self.examples} examples the error is {share}; twice as many examples would remove "
-            f"{self.gain:.0%} of it."
+            f"With {self.examples} examples the error is {share}; twice as many examples would reduce "
+            f"the error by {self.gain:.0%}."
         )
 
     @property

@@ -27,7 +27,7 @@ from gnomon.discovery.equation import Equation, Residuals
 from gnomon.discovery.forms import AbstractRegressionForm, RegressionSystem, WeakForm
 from gnomon.discovery.grid import GridData, read
 from gnomon.discovery.record import Discovery
-from gnomon.discovery.refinement import refine_equations
+from gnomon.discovery.refinement import refit_equations
 from gnomon.discovery.regression import RegressionMoments, TermSelection, choice, path
 from gnomon.discovery.stability import resample_terms
 from gnomon.discovery.term import Term, parse_term
@@ -92,7 +92,7 @@ def search(
             found.append(fit(f"{name}_{'t' * order}", systems[-1], groups, selection.checked()))
         if constraints:
             return Discovery(fit_with_constraints(found, systems, groups, tuple(constraints), selection), data)
-        return Discovery(tuple(refine_equations(found, data, form, groups, selection, order)), data)
+        return Discovery(tuple(refit_equations(found, data, form, groups, selection, order)), data)
 
 
 def fit(

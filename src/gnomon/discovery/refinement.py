@@ -17,7 +17,7 @@ Cost: for each doubling a product of the data with short matrices for every term
 >>> data = GridData({"u": np.sin(x[:, None] - t) + np.sin(3 * (x[:, None] - t))}, {"x": x[1], "t": t[1]})
 >>> rough = Equation("u_t", ("u_x",), (-1.01,), (0.01,), {}, (), Residuals(1e-9, 1e-9, "", 0.0))
 >>> terms = [(parse_term("u_x"),)]
->>> rough, = refine_equations([rough], data, WeakForm(), terms, TermSelection(), 1)
+>>> rough, = refit_equations([rough], data, WeakForm(), terms, TermSelection(), 1)
 >>> abs(rough.coefficients[0] + 1) < 1e-9
 True
 """
@@ -34,13 +34,13 @@ from gnomon.discovery.regression import TermSelection
 from gnomon.discovery.stability import resample_terms
 from gnomon.discovery.term import Term
 
-__all__ = ["refine_equations"]
+__all__ = ["refit_equations"]
 
 MAX_MISFIT_OF_CLEAN_DATA = 1e-4
 """Misfits below this share of the target come from sums over the grid, not from noise."""
 
 
-def refine_equations(
+def refit_equations(
     found: Sequence[Equation], data: GridData, form: AbstractRegressionForm, groups: Sequence[tuple[Term, ...]],
     selection: TermSelection, order: int
 ) -> list[Equation]:  # fmt: skip
@@ -53,7 +53,7 @@ def refine_equations(
 
     >>> from gnomon.discovery.forms import WeakForm
     >>> data = GridData({"u": np.ones((2, 3))}, {})
-    >>> refine_equations([], data, WeakForm(), [], TermSelection(), 1)
+    >>> refit_equations([], data, WeakForm(), [], TermSelection(), 1)
     []
     """
     best = list(found)

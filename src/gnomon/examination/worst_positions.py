@@ -1,4 +1,4 @@
-"""Shows the examples with the largest loss over their positions: sequences of tokens, or images with masks."""
+"""Shows the texts or segmented images with the largest mean loss over their tokens or pixels."""
 
 from math import floor
 

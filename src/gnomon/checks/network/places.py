@@ -106,7 +106,7 @@ class _ShuffledPositions:
             return output
         order = torch.randperm(positions, generator=torch.Generator().manual_seed(0)).to(output.device)
         moved = output.flatten(-2)[..., order].reshape(output.shape)
-        # Counts the call unless the layer's output is zero, because zero maps look the same in any order.
+        # Counts calls whose output changes when its positions move; an output of zeros does not.
         self.calls += bool((moved != output).any())
         return moved
 

@@ -36,7 +36,7 @@ SEQUENCE_CHANGES = (("x.flip(1)", lambda x: x.flip(1)), ("x.flip(2)", lambda x: 
 """Changes of sequences of vectors."""
 
 
-def change_test_inputs(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
+def prepare_test_inputs_like_training(trial: TrialRun, finding: Finding, subject: Subject) -> tuple[TrialChange, ...]:
     """Fix: prepares test inputs differently; one change for each way. None of them needs training."""
     if trial.test is trial.train or subject.test is None:
         return ()
@@ -103,4 +103,4 @@ def column_order(train: Float[Tensor, "n d"], test: Float[Tensor, "m d"]) -> Ten
     return order if best < MAX_REMAINING_DISTANCE * given else None
 
 
-FIXES = (Fix("test-inputs", change_test_inputs),)
+FIXES = (Fix("test-inputs", prepare_test_inputs_like_training),)

@@ -18,7 +18,7 @@ from pathlib import Path
 from gnomon.core.errors import InputError
 from gnomon.examination.script.termination import ScriptTerminated
 
-__all__ = ["ScriptEnding", "check_script", "run_script"]
+__all__ = ["ScriptEnding", "check_script_exists", "run_script"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ class ScriptEnding:
         return f"the script raised {type(error).__name__}: {first}"[:200]
 
 
-def check_script(script: str, *, module: bool) -> None:
+def check_script_exists(script: str, *, module: bool) -> None:
     """Raises `InputError` if the script file or module does not exist.
 
-    >>> check_script("json.tool", module=True)
+    >>> check_script_exists("json.tool", module=True)
     """
     if not module and not Path(script).is_file():
         raise InputError(f"File not found: {script}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.examination.script.install import record_training_loop
-from gnomon.examination.script.launch import ScriptEnding, check_script, run_script
+from gnomon.examination.script.launch import ScriptEnding, check_script_exists, run_script
 from gnomon.examination.script.ranks import ProcessRanks, compare_ranks, findings_to_plain_values
 from gnomon.examination.script.recorder import LoopRecorder
 from gnomon.examination.script.seen import some_weights
@@ -41,7 +41,7 @@ class WatchSession:
     ranks: ProcessRanks | None = field(init=False)
 
     def __post_init__(self) -> None:
-        check_script(self.script, module=self.module)
+        check_script_exists(self.script, module=self.module)
         self.recorder = LoopRecorder(self.overhead)
         self.ranks = ProcessRanks.of_environment(os.environ)
 

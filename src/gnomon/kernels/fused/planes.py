@@ -255,8 +255,8 @@ def _series(e, t, x, y, grid, numbers, regs):
 
 @njit(**INNER)
 def _data(runs, x, y, st, channels, grid, e, t):
-    """Computes half the squared distances between two images' features, which are already scaled by 1 / sqrt(2
-    channels).
+    """Computes |a - b|^2 / 2 for all pairs of positions a, b of two images; the caller has divided the features by
+    sqrt(2 channels).
 
     See equation (1) of the module docstring.
     """

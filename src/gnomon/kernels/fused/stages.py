@@ -130,7 +130,7 @@ class _StageBuilder:
         self.plan = plan
         self.stages = [Stage()]
         self.value: dict[int, tuple[int, int]] = {}
-        # Flattening keeps the grid of positions, because the mean over positions does not depend on their order.
+        # Grid of positions of each value. A flatten step keeps it, because only means over positions follow.
         self.grid: dict[int, Grid] = {}
 
     def add(self, i: int) -> bool:

@@ -119,8 +119,8 @@ class BlendRule(AbstractRule):
     """Computes kernels after a linear map of positions whose matrix is part of the data."""
 
     def wants(self, full: bool) -> tuple[bool, ...]:
-        """Returns which inputs need covariances between all positions (tokens, nodes): the values, but not the
-        matrices.
+        """Returns which of the two inputs, features and mixing matrices, need covariances between all positions: only
+        the features.
         """
         return True, False
 

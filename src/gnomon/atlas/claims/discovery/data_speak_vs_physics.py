@@ -49,8 +49,8 @@ def measure(width, steps, seed, far):
     return [float(gap.law_outside <= 0.01), float(np.isfinite(gap.ratio) and gap.model_outside >= 0.1)]
 
 
-observed = partial(measure, far=2.0)  # The test measures errors from 2 to 4, outside the training range of inputs.
-control = partial(measure, far=-1.0)  # Control: errors are measured from -1 to 1, inside the training range of inputs.
+observed = partial(measure, far=2.0)  # Errors are measured at inputs from 2 to 4, outside the training range.
+control = partial(measure, far=-1.0)  # Control: at inputs from -1 to 1, inside the training range.
 
 CLAIM = Claim(
     id="data-speak-vs-physics",

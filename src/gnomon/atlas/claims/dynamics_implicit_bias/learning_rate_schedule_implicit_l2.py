@@ -41,8 +41,8 @@ def descend(d, total, steps, seed, equal):
     return ends
 
 
-observed = partial(descend, equal=True)  # In the test all learning rate schedules have the same sum of steps.
-control = partial(descend, equal=False)  # Control: schedules keep different sums; step decay has a smaller one.
+observed = partial(descend, equal=True)  # All schedules have the same sum of learning rates.
+control = partial(descend, equal=False)  # Control: the sums of the learning rates differ; step decay has a smaller sum.
 
 CLAIM = Claim(
     id="learning-rate-schedule-implicit-l2",

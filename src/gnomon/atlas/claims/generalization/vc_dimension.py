@@ -34,7 +34,7 @@ def rectangle(bits, x):
 
 
 def plane(bits, x):
-    """Returns the labeling if a line can separate zeros and ones, by linear programming."""
+    """Returns the labels if a line separates zeros from ones, otherwise None; a linear program decides."""
     from scipy.optimize import linprog
 
     sign = 2 * np.array(bits) - 1
@@ -43,7 +43,7 @@ def plane(bits, x):
 
 
 def sine(bits, x):
-    """Returns the labeling if sign(sin(w x)) gives it, with w = pi (1 + sum over zeros of 2^i)."""
+    """Returns the labels if sign(sin(w x)) gives them, otherwise None, with w = pi (1 + sum over zeros of 2^i)."""
     w = np.pi * (1 + sum(2.0 ** (i + 1) for i, b in enumerate(bits) if not b))
     return bits if (np.sin(w * x) > 0).astype(int).tolist() == list(bits) else None
 

@@ -33,7 +33,9 @@ def predicted(steps):
 
 
 def losses(steps, n, seed, size):
-    """Returns the training losses of a model whose network predicts ``size`` times the exact mean of the noise."""
+    """Returns the losses of a diffusion model that predicts ``size`` times the mean of the noise given the noisy
+    example.
+    """
     p, schedule = problem(steps)
 
     class ScaledNetwork(ExactDenoiser):

@@ -48,8 +48,8 @@ def cascade(size, J, seed, keep):
     return np.append(np.concatenate(rows), count / size)
 
 
-observed = partial(cascade, keep=0)  # Each level of the transform filters the averages of the last one.
-control = partial(cascade, keep=1)  # Control: each level filters the details instead of the averages.
+observed = partial(cascade, keep=0)  # Each level filters the averages of the level before.
+control = partial(cascade, keep=1)  # Control: each level filters the details of the level before instead.
 
 CLAIM = Claim(
     id="fast-wavelet-transform",
