@@ -63,7 +63,7 @@ def test_the_page_of_a_function_names_what_uses_it(hook):
 def test_a_name_is_found_in_code_however_it_is_imported():
     from tools.tutorials.uses import identity, names_in
 
-    code = "from gnomon import landscape as la\nimport gnomon\nla.edge(run)\ngnomon.limit(net).ntk(x)\nprint(la)"
+    code = "from gnomon import landscape as la\nimport gnomon\nla.edge_of_stability(run)\ngnomon.limit(net).ntk(x)\nprint(la)"
     assert names_in(code) == {"gnomon.landscape.edge_of_stability", "gnomon.limit"}
     assert identity("gnomon.no_such_name") == "" and identity("gnomon.ntk").endswith(".ntk")
 

@@ -125,7 +125,7 @@ def test_every_solver_finds_the_same_function(table, solver, name, weighted):
     auto = NTKRegressor(depth=2, ridge=1e-2).fit(X, y, sample_weight=weights)
     other = NTKRegressor(depth=2, ridge=1e-2, solver=solver).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(other.predict(Z), auto.predict(Z), rtol=1e-6, atol=1e-6)
-    assert type(other.solver_).__name__ == name and name in other.verdict_ and "Direct for 30 points" in auto.verdict_
+    assert type(other.solver_) is type(solver) and name in other.verdict_ and "Direct for 30 points" in auto.verdict_
 
 
 @pytest.mark.parametrize(("memory", "whole"), [(10_800, True), (10_799, False)])

@@ -33,7 +33,11 @@ UNIFORM_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 def random_frozen_layers(module: nn.Module) -> tuple[tuple[str, int], ...]:
-    """Returns the names and sizes of frozen weights that have the distribution with which torch creates them."""
+    """Returns the names and sizes of frozen weights that have the distribution with which torch creates them.
+
+    >>> random_frozen_layers(nn.Linear(64, 16))  # not frozen
+    ()
+    """
     found = []
     for name, part in module.named_modules():
         if isinstance(part, UNIFORM_LAYERS) and not part.weight.requires_grad and _is_uniform(part.weight):

@@ -23,7 +23,15 @@ __all__ = ["patch_details", "patch_functions"]
 
 
 def patch_details(patches: Patches, recorder: LoopRecorder) -> None:
-    """Replaces `GradScaler`, clipping of values, ``load_state_dict`` and gradients of inputs by recording versions."""
+    """Replaces `GradScaler`, clipping of values, ``load_state_dict`` and gradients of inputs by recording versions.
+
+    >>> patches, before = Patches(), nn.Module.load_state_dict
+    >>> patch_details(patches, LoopRecorder())
+    >>> changed = nn.Module.load_state_dict is not before
+    >>> patches.undo()
+    >>> changed, nn.Module.load_state_dict is before
+    (True, True)
+    """
 
     def make_clip(original: Any) -> Any:
         def clip_grad_value_(parameters: Any, clip_value: Any, *more: Any, **options: Any) -> Any:
@@ -64,7 +72,15 @@ def patch_details(patches: Patches, recorder: LoopRecorder) -> None:
 
 
 def patch_functions(patches: Patches, recorder: LoopRecorder) -> None:
-    """Replaces dropout functions by counting ones. Compilers need the original functions, so undo this first."""
+    """Replaces dropout functions by counting ones. Compilers need the original functions, so undo this first.
+
+    >>> patches, before = Patches(), torch.nn.functional.dropout
+    >>> patch_functions(patches, LoopRecorder())
+    >>> changed = torch.nn.functional.dropout is not before
+    >>> patches.undo()
+    >>> changed, torch.nn.functional.dropout is before
+    (True, True)
+    """
     dropout = recorder.details.dropout
     for name in DROPOUT_FUNCTIONS:
         patches.put(torch.nn.functional, name, dropout.wrap_dropout)

@@ -40,6 +40,11 @@ def subtracts_penalty(loss: Tensor) -> bool:
     """Checks whether a loss subtracts a norm, the absolute values or an even power of weights, and adds none.
 
     Cost: a walk over the operations between the loss and the penalty.
+
+    >>> import torch
+    >>> w = torch.ones(3, requires_grad=True)
+    >>> subtracts_penalty(w.sum() - w.abs().sum())
+    True
     """
     signs: set[int] = set()
     todo: list[tuple[Any, int]] = [(loss.grad_fn, 1)]

@@ -15,7 +15,7 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread, Timer
 from typing import Any
 
-__all__ = ["SWITCH", "BackgroundCompiler", "LoopType", "background_compiler", "compile_loops"]
+__all__ = ["SWITCH", "BackgroundCompiler", "LoopType", "background_compiler"]
 
 SWITCH = "GNOMON_BACKGROUND_COMPILATION"
 """Environment variable; "off" means that no loops are compiled in the background."""
@@ -78,7 +78,11 @@ class BackgroundCompiler:
 
 @cache
 def background_compiler() -> BackgroundCompiler:
-    """Returns the compiler of this process, which is ended when the process ends."""
+    """Returns the compiler of this process, which is ended when the process ends.
+
+    >>> background_compiler() is background_compiler()
+    True
+    """
     compiler = BackgroundCompiler(_start)
     owner = os.getpid()
     atexit.register(lambda: compiler.stop() if os.getpid() == owner else None)  # a forked child owns no process
