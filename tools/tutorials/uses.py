@@ -48,7 +48,8 @@ def identity(dotted: str) -> str:
 def names_in(code: str) -> set[str]:
     """Returns the names of gnomon that some Python code uses, as dotted paths.
 
-    >>> sorted(names_in("import gnomon\\nfrom gnomon.landscape import edge\\ngnomon.ntk(net, x)\\nedge(run)"))
+    >>> code = "import gnomon\\nfrom gnomon.landscape import edge_of_stability as edge\\ngnomon.ntk(net, x)\\nedge(run)"
+    >>> sorted(names_in(code))
     ['gnomon.landscape.edge_of_stability', 'gnomon.ntk']
     """
     try:
