@@ -275,7 +275,9 @@ def _tensor(array: np.ndarray, name: str) -> Tensor:
     if not array.ndim or array.dtype.kind not in "biuf":
         kind = "a single number" if not array.ndim else f"of type {array.dtype}"
         raise InputError(
-            f"the array '{name}' is {kind}", accepted="numbers, one row each", fix=("Check how the array was saved")
+            f"the array '{name}' is {kind}",
+            accepted="numbers, one row for each example",
+            fix=("Check how the array was saved"),
         )
     # Unsigned integers wider than 8 bits become int64, because torch supports few functions for them.
     wide = array.dtype.kind == "u" and array.dtype.itemsize > 1

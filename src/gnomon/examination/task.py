@@ -104,7 +104,7 @@ def task_of_targets(
     if outputs == 1 and top == 1:
         return Task(wanted or Logistic(), 2, 1)
     if top >= outputs and loss is not None and wanted is None:
-        return Task(Squared(), 0, outputs, shape)  # as for ordered classes, of which the user's loss makes levels
+        return Task(Squared(), 0, outputs, shape)  # Ordered classes, if the loss compares one output with them
     if top >= outputs:
         what = f"labels go up to {top} and the network has {outputs} output{'s' if outputs > 1 else ''}"
         fix = "For numbers to predict pass y.float(); for classes" if outputs == 1 else "Number classes from 0, or"

@@ -11,7 +11,7 @@ is a sum over the intervals between all edges, by the rule of Gauss.
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, borrow_array, compile_on_first_use, use_wide_vectors
+from gnomon.core.machine.loops import INNER, array_without_reference_counting, compile_on_first_use, use_wide_vectors
 
 NODES_PER_INTERVAL = 8
 """Number of nodes of the Gauss rule between two edges."""
@@ -27,17 +27,17 @@ def smooth_expectations(place, deviation, edges, coefficients, one, density, sta
     g.
     """
     edges, coefficients, density, rule = (
-        borrow_array(edges),
-        borrow_array(coefficients),
-        borrow_array(density),
-        borrow_array(rule),
+        array_without_reference_counting(edges),
+        array_without_reference_counting(coefficients),
+        array_without_reference_counting(density),
+        array_without_reference_counting(rule),
     )
     ends, degree = np.array([-1e300, 1e300]), np.zeros(1, np.int64)
     last = len(edges) - 1
     for q in range(len(place)):
         out[q] = _integral(
-            ends, borrow_array(one), degree, 1.0, edges, coefficients, 0, last, deviation[q], place[q],
-            density, start, width, 0, rule,
+            ends, array_without_reference_counting(one), degree, 1.0, edges, coefficients, 0, last, deviation[q],
+            place[q], density, start, width, 0, rule,
         )  # fmt: skip
 
 
@@ -52,12 +52,16 @@ def ridges(
     itself. ``panel`` is the first panel: 0, or the one that begins at x = 0 if f and g are both even or both odd.
     """
     edges, coefficients, density, rule = (
-        borrow_array(edges),
-        borrow_array(coefficients),
-        borrow_array(density),
-        borrow_array(rule),
+        array_without_reference_counting(edges),
+        array_without_reference_counting(coefficients),
+        array_without_reference_counting(density),
+        array_without_reference_counting(rule),
     )
-    h_edges, h, room = borrow_array(h_edges), borrow_array(h), borrow_array(room)
+    h_edges, h, room = (
+        array_without_reference_counting(h_edges),
+        array_without_reference_counting(h),
+        array_without_reference_counting(room),
+    )
     powers, degree = np.empty(h.shape[1]), _degrees(coefficients)
     for q in range(len(rho)):
         first, piece, count = at[level[q], 0], at[level[q], 1], at[level[q], 2]
@@ -89,13 +93,13 @@ def sums(i, j, covariance, inverse_a, inverse_b, alpha, beta, tail_a, tail_b, to
     square roots, relative to the whole, after each block of terms.
     """
     alpha, beta, tail_a, tail_b = (
-        borrow_array(alpha),
-        borrow_array(beta),
-        borrow_array(tail_a),
-        borrow_array(tail_b),
+        array_without_reference_counting(alpha),
+        array_without_reference_counting(beta),
+        array_without_reference_counting(tail_a),
+        array_without_reference_counting(tail_b),
     )
     left, most = 0, tail_a.shape[1] - 1
-    lanes = borrow_array(np.empty(TERMS_PER_BLOCK))
+    lanes = array_without_reference_counting(np.empty(TERMS_PER_BLOCK))
     for q in range(len(covariance)):
         a, b = np.uintp(i[q]), np.uintp(j[q])
         r = covariance[q] * inverse_a[a] * inverse_b[b]

@@ -29,7 +29,7 @@ from math import pi, sqrt
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, borrow_array, compile_on_first_use, use_wide_vectors
+from gnomon.core.machine.loops import INNER, array_without_reference_counting, compile_on_first_use, use_wide_vectors
 from gnomon.expectations.normal import exponential, tail_polynomial, tails
 
 GAUSS_NODES = 20
@@ -66,10 +66,10 @@ def wedges(i, j, covariance, left, right, weights, rules, aligned, one, rho, out
         0,
     )
     x, y, room, wedge = (
-        borrow_array(x),
-        borrow_array(y),
-        borrow_array(room),
-        borrow_array(wedge),
+        array_without_reference_counting(x),
+        array_without_reference_counting(y),
+        array_without_reference_counting(room),
+        array_without_reference_counting(wedge),
     )
     for start in range(0, len(i), PAIRS_PER_RUN):
         n = min(PAIRS_PER_RUN, len(i) - start)

@@ -27,7 +27,7 @@ from gnomon.kernels.duals import (
     Polynomial,
     Quadrature,
     ReLU,
-    Scaled,
+    ScaledDual,
     Sign,
     Sin,
 )  # fmt: skip
@@ -63,7 +63,7 @@ def dual_of(tree: Expression) -> AbstractDual:
     dual, factor, inner = known
     if (outer * factor, inner, shift) == (1.0, 1.0, 0.0):
         return dual
-    return Scaled(dual, outer * factor, inner, shift)
+    return ScaledDual(dual, outer * factor, inner, shift)
 
 
 def polynomial(tree: Any) -> tuple[float, ...] | None:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gnomon.kernels.cost import torch_seconds
-from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, Scaled, Sign
+from gnomon.kernels.duals import Erf, LeakyReLU, ReLU, ScaledDual, Sign
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import CompiledPlan, accepts_points, dense, images, pairs
 from gnomon.kernels.fused.background import LoopType, background_compiler
@@ -96,7 +96,7 @@ def loops_are_faster(plan: LimitPlan, loops: CompiledPlan) -> bool:
     if not isinstance(loops, pairs.CompiledImages):
         return True
     duals = [rule.dual for rule in plan.rules if isinstance(rule, ActivationRule)]
-    inner = [dual.inner if isinstance(dual, Scaled) else dual for dual in duals]
+    inner = [dual.inner if isinstance(dual, ScaledDual) else dual for dual in duals]
     return all(isinstance(dual, ReLU | LeakyReLU | Erf | Sign) for dual in inner) or (
         plan.activation_entries() > SHORT_LAYER_ENTRIES * len(duals)
     )

@@ -34,7 +34,7 @@ from gnomon.core.inputs.checks import check_integer, check_seed
 from gnomon.core.losses import CrossEntropy, Logistic, Squared
 from gnomon.core.modules.outputs import output_tensor
 from gnomon.landscape.curvature import AbstractCurvature, Setup
-from gnomon.landscape.jvp import jvp_by_backward_passes, jvp_in_forward_mode, jvp_matches_vjp
+from gnomon.landscape.jvp import double_backward_jvp, forward_mode_jvp, jvp_matches_vjp
 from gnomon.training.evaluate import Loss
 
 __all__ = ["GaussNewtonOperator", "empirical_fisher", "fisher", "gauss_newton"]
@@ -81,7 +81,7 @@ class AbstractOutputCurvature(AbstractCurvature):
         if self._forward is not False:
             with self._reading():
                 torch.set_rng_state(part.random)
-                moved = jvp_in_forward_mode(
+                moved = forward_mode_jvp(
                     lambda leaves: output_tensor(self._f.module_output(part.x, leaves)),
                     self._f.leaves,
                     pieces,
@@ -90,7 +90,7 @@ class AbstractOutputCurvature(AbstractCurvature):
                 self._forward = moved is not None and jvp_matches_vjp(part.outputs, self._leaves, pieces, moved)
             if self._forward and moved is not None:
                 return moved
-        return jvp_by_backward_passes(part.outputs, self._leaves, pieces)
+        return double_backward_jvp(part.outputs, self._leaves, pieces)
 
     def _middle(self, number: int, outputs: Tensor, y: Tensor) -> Middle:
         raise NotImplementedError

@@ -22,13 +22,13 @@ from torch.autograd import forward_ad
 from gnomon.core.errors import InputError
 from gnomon.core.modules.preserve import random_state
 
-__all__ = ["jvp_matches_vjp", "jvp_by_backward_passes", "jvp_in_forward_mode"]
+__all__ = ["jvp_matches_vjp", "double_backward_jvp", "forward_mode_jvp"]
 
 ADJOINT_TOLERANCE = 1e-3
 """Largest difference between the two sides of (3), beyond rounding, relative to |u| |J v|."""
 
 
-def jvp_in_forward_mode(
+def forward_mode_jvp(
     returned: Callable[[dict[str, Tensor]], Tensor], leaves: dict[str, Tensor], pieces: list[Tensor]
 ) -> Tensor | None:
     """Returns the Jacobian of the outputs times a vector, in forward mode; None if an operation has no forward mode.
@@ -37,7 +37,7 @@ def jvp_in_forward_mode(
     Cost: about two to three forward passes.
 
     >>> w = {"w": torch.tensor([1.0, 2.0])}
-    >>> jvp_in_forward_mode(lambda p: p["w"] ** 2, w, [torch.tensor([1.0, 0.5])])
+    >>> forward_mode_jvp(lambda p: p["w"] ** 2, w, [torch.tensor([1.0, 0.5])])
     tensor([2., 2.])
     """
     try:
@@ -55,14 +55,14 @@ def jvp_in_forward_mode(
         return None
 
 
-def jvp_by_backward_passes(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
+def double_backward_jvp(outputs: Tensor, leaves: list[Tensor], pieces: list[Tensor]) -> Tensor:
     """Returns the Jacobian of the outputs times a vector, computed by two backward passes.
 
     See equation (2) of the module docstring.
     Cost: two backward passes, and the memory of both.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
-    >>> jvp_by_backward_passes(w**2, [w], [torch.tensor([1.0, 0.5])])
+    >>> double_backward_jvp(w**2, [w], [torch.tensor([1.0, 0.5])])
     tensor([2., 2.])
     """
     u = torch.zeros_like(outputs, requires_grad=True)

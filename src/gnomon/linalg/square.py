@@ -91,7 +91,7 @@ def asymmetry(matrix: Tensor) -> float:
     largest = _size(detached)
     if largest == 0:
         return 0.0
-    # Divided by the largest entry first, because the difference of two large floats of opposite sign may overflow.
+    # Entries are divided by the largest one first, because the difference of two large floats may overflow.
     strips = zip(detached.split(ROWS_PER_STRIP), detached.mT.split(ROWS_PER_STRIP), strict=True)
     return max(_size(rows / largest - columns / largest) for rows, columns in strips)
 

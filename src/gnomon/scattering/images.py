@@ -8,7 +8,7 @@ import numpy as np
 from gnomon.core.errors import InputError, add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer
 from gnomon.scattering.band import Average2d, BandPlan, WaveletBand, average_of_plane, band_of
-from gnomon.scattering.morlet import gaussian_average_2d, morlet_2d
+from gnomon.scattering.morlet import gaussian_low_pass_2d, morlet_2d
 from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
@@ -77,7 +77,7 @@ class Scattering2d(AbstractScattering):
 
     def _average(self, level: int) -> Average2d:
         """Builds the local average of images that were subsampled by 2^level, with a Gaussian window."""
-        whole = _low(gaussian_average_2d(self.grid, self.J), self._size(level))
+        whole = _low(gaussian_low_pass_2d(self.grid, self.J), self._size(level))
         root = whole[0, 0] ** 0.5
         return average_of_plane((whole[:, 0] / root, whole[0] / root), 2 ** (self.J - level))
 

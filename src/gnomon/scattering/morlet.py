@@ -20,8 +20,8 @@ import numpy as np
 
 __all__ = [
     "WaveletParameters",
-    "gaussian_average_1d",
-    "gaussian_average_2d",
+    "gaussian_low_pass_1d",
+    "gaussian_low_pass_2d",
     "morlet_1d",
     "morlet_2d",
     "wavelet_parameters_1d",
@@ -63,12 +63,12 @@ def morlet_2d(shape: tuple[int, int], scale: int, theta: float, slant: float) ->
     return np.fft.fft2(wave - wave.sum() / window.sum() * window).real  # (1)
 
 
-def gaussian_average_2d(shape: tuple[int, int], J: int) -> np.ndarray:
+def gaussian_low_pass_2d(shape: tuple[int, int], J: int) -> np.ndarray:
     """Returns the Fourier transform of a two-dimensional Gaussian average over about 2^J points.
 
     Cost: 25 exponentials for each point of the grid.
 
-    >>> bool(abs(gaussian_average_2d((16, 16), 2)[0, 0] - 3.14159265 / 3.1415) < 1e-6)
+    >>> bool(abs(gaussian_low_pass_2d((16, 16), 2)[0, 0] - 3.14159265 / 3.1415) < 1e-6)
     True
     """
     return np.fft.fft2(gabor_2d(shape, 0.8 * 2 ** (J - 1), 0.0, 0.0, 1.0)).real
@@ -107,12 +107,12 @@ def morlet_1d(size: int, xi: float, sigma: float) -> np.ndarray:
     return _unit(wave - wave[0] / window[0] * window)  # (2)
 
 
-def gaussian_average_1d(size: int, sigma: float) -> np.ndarray:
+def gaussian_low_pass_1d(size: int, sigma: float) -> np.ndarray:
     """Returns the Fourier transform of a one-dimensional Gaussian average whose width in frequency is sigma.
 
     Cost: at most 9 exponentials for each point.
 
-    >>> float(gaussian_average_1d(64, 0.01)[0])
+    >>> float(gaussian_low_pass_1d(64, 0.01)[0])
     1.0
     """
     return _unit(_gaussian(size, 0.0, sigma))

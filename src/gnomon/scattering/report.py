@@ -12,7 +12,7 @@ from gnomon.core.inputs.checks import check_integer
 from gnomon.core.results import Image, Line, Plot, Result
 from gnomon.core.results.plot import Axis
 from gnomon.scattering.images import Scattering2d, wavelet_spectra_2d
-from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d
+from gnomon.scattering.morlet import gaussian_low_pass_1d, gaussian_low_pass_2d, morlet_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH, Scattering1d
 
 __all__ = ["FilterReport", "filter_report"]
@@ -113,8 +113,8 @@ def _spectra(filters: Scattering1d | Scattering2d) -> tuple[np.ndarray, np.ndarr
     """Returns the Fourier spectra of the first-order wavelets and of the local average."""
     if isinstance(filters, Scattering1d):
         waves = [morlet_1d(filters.size, xi, sigma) for xi, sigma, _ in filters.waves[0]]
-        return np.stack(waves), gaussian_average_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
-    return np.concatenate(wavelet_spectra_2d(filters.grid, filters.J, filters.L)), gaussian_average_2d(
+        return np.stack(waves), gaussian_low_pass_1d(filters.size, AVERAGE_BANDWIDTH / filters.T)
+    return np.concatenate(wavelet_spectra_2d(filters.grid, filters.J, filters.L)), gaussian_low_pass_2d(
         filters.grid, filters.J
     )
 

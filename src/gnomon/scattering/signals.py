@@ -13,7 +13,7 @@ from gnomon.core.errors import add_call_to_errors, out_of_range_error
 from gnomon.core.inputs.checks import check_integer, check_number
 from gnomon.scattering.band import Average1d, BandPlan, average_of_line, band_of
 from gnomon.scattering.images import check_shape
-from gnomon.scattering.morlet import gaussian_average_1d, morlet_1d, wavelet_parameters_1d
+from gnomon.scattering.morlet import gaussian_low_pass_1d, morlet_1d, wavelet_parameters_1d
 from gnomon.scattering.path import ScatteringPath
 from gnomon.scattering.transform import AbstractScattering, check_padding
 
@@ -84,7 +84,7 @@ class Scattering1d(AbstractScattering):
         self.plan = self._plan()
 
     def _plan(self) -> BandPlan:
-        window = gaussian_average_1d(self.size, AVERAGE_BANDWIDTH / self.T)
+        window = gaussian_low_pass_1d(self.size, AVERAGE_BANDWIDTH / self.T)
         second = [morlet_1d(self.size, xi, sigma) for xi, sigma, _ in self.waves[1]]
         bands = []
         for level, group in groupby(range(len(self.waves[0])), key=lambda n: self.waves[0][n][2]):
@@ -158,7 +158,7 @@ def _pair(Q: Any) -> tuple[int, int]:
 
 def _padded_size(size: int, T: int) -> int:
     """Returns the smallest power of two that holds the signal and enough padding for the local average at both ends."""
-    window = np.abs(np.fft.ifft(gaussian_average_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
+    window = np.abs(np.fft.ifft(gaussian_low_pass_1d(size, AVERAGE_BANDWIDTH / T)))[: size // 2]
     beyond = np.cumsum(window[::-1])[::-1]  # share of the window that lies beyond each position
     small = np.flatnonzero(beyond <= 1e-3)
     reach = int(small[0]) + 1 if len(small) else size // 2

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from gnomon.core.errors import InputError, add_call_to_errors
 from gnomon.core.inputs.checks import as_numbers, check_finite_inputs, check_integer, check_real
 from gnomon.scattering.images import check_shape, wavelet_spectra_2d
-from gnomon.scattering.morlet import gaussian_average_1d, gaussian_average_2d, morlet_1d, wavelet_parameters_1d
+from gnomon.scattering.morlet import gaussian_low_pass_1d, gaussian_low_pass_2d, morlet_1d, wavelet_parameters_1d
 from gnomon.scattering.signals import AVERAGE_BANDWIDTH
 
 __all__ = ["WaveletTransform"]
@@ -55,12 +55,15 @@ class WaveletTransform(nn.Module):
         if len(self.shape) == 1:
             waves = wavelet_parameters_1d(self.J, self.Q)
             filters = np.stack([morlet_1d(self.shape[0], xi, sigma) for xi, sigma, _ in waves])
-            average, scales = gaussian_average_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J), list(range(len(waves)))
+            average, scales = (
+                gaussian_low_pass_1d(self.shape[0], AVERAGE_BANDWIDTH / 2**self.J),
+                list(range(len(waves))),
+            )
         else:
             grid = (self.shape[0], self.shape[1])
             filters, average = (
                 np.concatenate(wavelet_spectra_2d(grid, self.J, self.L)),
-                gaussian_average_2d(grid, self.J),
+                gaussian_low_pass_2d(grid, self.J),
             )
             scales = [k // self.L for k in range(len(filters))]
         self.scales = tuple(scales)

@@ -19,7 +19,7 @@ from gnomon.checks.network.ignored import ignored_input_findings
 from gnomon.checks.network.modes import dropout_noise_findings
 from gnomon.checks.network.normalization import normalization_findings, small_batch_findings
 from gnomon.checks.run.decay import weight_decay_findings, weight_decay_of
-from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, advice_for_overfitting, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.step_size import short_runs
 from gnomon.findings.network import INPUTS_IGNORED
@@ -84,7 +84,7 @@ def test_a_simple_model_near_a_guess_shows_that_labels_are_unrelated():
 
 @pytest.mark.parametrize(("gain", "advised"), [(0.011, True), (0.009, False)])
 def test_more_examples_are_advised_from_a_point_of_accuracy_on(gain, advised):
-    cure = fix_for_overfitting(gain, 301, "accuracy")
+    cure = advice_for_overfitting(gain, 301, "accuracy")
     assert cure.startswith("Collect more examples") == advised and "(301 instead of 150 gave" in cure
     assert f"{100 * gain:+.1f} points" in cure
 

@@ -12,7 +12,7 @@ from gnomon.core.inputs.source import data_source
 from gnomon.core.results import Finding
 from gnomon.examination.fixes.descent import constant_rate, higher_rate, lower_rate, no_augmentation, optimizer_code
 from gnomon.examination.fixes.ends import end_in_log_softmax, usual_loss
-from gnomon.examination.fixes.examples import ChosenExamples, _without
+from gnomon.examination.fixes.examples import SourceOfChosenExamples, _without
 from gnomon.examination.fixes.layers import initialize
 from gnomon.examination.fixes.scale import (
     StandardizedInputs,
@@ -102,7 +102,7 @@ def test_examples_are_left_out_up_to_less_than_half():
     (change,) = _without(trial, torch.tensor([2]), "fewer", "")
     assert change.trial.train.labels().tolist() == [0, 1, 1] and len(change.trial.train) == 3
     assert _without(trial, torch.tensor([0, 1]), "half", "") == () == _without(trial, torch.tensor([]), "none", "")
-    chosen = ChosenExamples(trial.train, torch.tensor([3, 0, 1]))
+    chosen = SourceOfChosenExamples(trial.train, torch.tensor([3, 0, 1]))
     assert torch.equal(chosen.at(torch.tensor([1, 0])).x, X[[0, 3]])
     assert [len(batch.x) for batch in chosen.batches(2)] == [2, 1]
 

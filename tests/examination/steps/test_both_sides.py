@@ -228,7 +228,7 @@ def test_a_regression_is_judged_by_its_shares_of_the_variance(simple, tells, mon
     known = {}
     monkeypatch.setattr(outcome, "_simple", lambda *_: SimpleNamespace(score=simple, gain=0.1, examples=77))
     monkeypatch.setattr(
-        outcome, "fix_for_overfitting", lambda gain, examples, what: known.update(examples=examples) or ""
+        outcome, "advice_for_overfitting", lambda gain, examples, what: known.update(examples=examples) or ""
     )
     _, values = outcome._numbers(subject, run, 100, 0)
     assert {v.id: v.value for v in values} == {

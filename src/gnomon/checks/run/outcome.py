@@ -19,7 +19,7 @@ from gnomon.core.results import Finding, Value
 from gnomon.core.results.record import Record
 from gnomon.findings import training as kinds
 
-__all__ = ["AccuracyOutcome", "outcome_findings", "fix_for_overfitting"]
+__all__ = ["AccuracyOutcome", "outcome_findings", "advice_for_overfitting"]
 
 OVERFIT_Z = 4.0
 """z-score threshold of (1); the false-alarm rate is 3e-5."""
@@ -104,10 +104,10 @@ def _hardly(found: AccuracyOutcome, evidence: tuple[Value, ...]) -> tuple[Findin
     return (Finding(kinds.HARDLY_LEARNED, "", {"train": found.train, "guess": found.guess}, evidence),)
 
 
-def fix_for_overfitting(gain: float, fitted: int, unit: str) -> str:
+def advice_for_overfitting(gain: float, fitted: int, unit: str) -> str:
     """Returns advice against overfitting; recommends more data if doubling the data clearly improves a simple model.
 
-    >>> fix_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
+    >>> advice_for_overfitting(0.04, 300, "accuracy").partition(";")[0]
     'Collect more examples (300 instead of 150 gave a simple model +4.0 points of accuracy)'
     """
     others = "stop earlier, add weight_decay or dropout, or augment"
@@ -129,7 +129,7 @@ def _overfit(found: AccuracyOutcome) -> tuple[Finding, ...]:
     explained = found.alike is not None and found.train - found.alike < MIN_ACCURACY_GAP
     if z < OVERFIT_Z or found.train - found.test < MIN_ACCURACY_GAP or explained:
         return ()
-    advice = fix_for_overfitting(found.gain, found.fitted, "accuracy")
+    advice = advice_for_overfitting(found.gain, found.fitted, "accuracy")
     evidence = (Value("gap between train and test", found.train - found.test), Value("z-score", z))
     values = {"train": found.train, "test": found.test, "advice": advice}
     row = kinds.STRONG_OVERFIT if found.train - found.test >= LARGE_GAP else kinds.OVERFIT

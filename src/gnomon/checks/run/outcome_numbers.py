@@ -25,7 +25,7 @@ from gnomon.checks.run.outcome import (
     MIN_ACCURACY_GAP,
     MIN_BASELINE_LEAD,
     OVERFIT_Z,
-    fix_for_overfitting,
+    advice_for_overfitting,
 )
 from gnomon.core.results import Finding, Value
 from gnomon.findings import data as data_kinds
@@ -77,7 +77,7 @@ def regression_outcome_findings(
         far = simple - explained > FAR_BASELINE_LEAD + 3 * error
         row = training_kinds.REGRESSION_FAR_BELOW_SIMPLE if far else training_kinds.REGRESSION_UNDERFIT
         return (Finding(row, "", values, evidence, 1e-4),)
-    return _overfit(train, test, fix or fix_for_overfitting(0.0, 0, ""))
+    return _overfit(train, test, fix or advice_for_overfitting(0.0, 0, ""))
 
 
 def _overfit(train: Tensor, test: Tensor | None, fix: str) -> tuple[Finding, ...]:

@@ -1,8 +1,8 @@
 """Compiles Python loops with numba: they run in several threads, use wide vector instructions, and are cached on disk.
 
 Numba marks no argument as free of aliases and lets the compiler prefer half of a 512-bit vector unit;
-``use_wide_vectors`` repairs both for the function that calls it. ``borrow_array`` saves slices their
-reference counts. Results do not depend on them.
+``use_wide_vectors`` repairs both for the function that calls it. ``array_without_reference_counting`` saves slices
+their reference counts. Results do not depend on them.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from gnomon.core.machine import progress
 __all__ = [
     "FAST_MATH_FLAGS",
     "INNER",
-    "borrow_array",
+    "array_without_reference_counting",
     "compile_on_first_use",
     "is_compiled",
     "use_wide_vectors",
@@ -140,13 +140,13 @@ def use_wide_vectors(typing_context):
 
 
 @_intrinsic
-def borrow_array(typing_context, array):
+def array_without_reference_counting(typing_context, array):
     """Numba intrinsic that returns an array without reference counting, which makes slices in inner loops cheaper.
 
     Hypotheses: the caller holds the array while the view lives; arguments of an entry are held by Python.
 
     >>> import numpy as np
-    >>> compile_on_first_use(lambda x: borrow_array(x)[1:].sum())(np.arange(3.0))
+    >>> compile_on_first_use(lambda x: array_without_reference_counting(x)[1:].sum())(np.arange(3.0))
     3.0
     """
 

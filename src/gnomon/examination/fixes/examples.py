@@ -19,17 +19,17 @@ from gnomon.examination.fixes.trial import TrialRun
 from gnomon.examination.subject import Subject
 from gnomon.training.plan import BatchPlan
 
-__all__ = ["FIXES", "ChosenExamples"]
+__all__ = ["FIXES", "SourceOfChosenExamples"]
 
 MAX_EXAMPLES = 8000
 """Most examples whose labels are compared with their neighbors."""
 
 
-class ChosenExamples(AbstractSource):
+class SourceOfChosenExamples(AbstractSource):
     """A data source with some of the examples of another data source, chosen by index.
 
     >>> from gnomon.core.inputs.source import data_source
-    >>> some = ChosenExamples(data_source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
+    >>> some = SourceOfChosenExamples(data_source((torch.eye(3), torch.arange(3))), torch.tensor([2, 0]))
     >>> len(some), some.labels().tolist()
     (2, [2, 0])
     """
@@ -62,7 +62,7 @@ def _without(trial: TrialRun, dropped: Tensor, words: str, code: str) -> tuple[T
     batches = trial.batches
     if batches.loader is not None:
         batches = BatchPlan(len(next(batches.loader.batches())), None, batches.augment)
-    left = ChosenExamples(trial.train, kept.nonzero().flatten())
+    left = SourceOfChosenExamples(trial.train, kept.nonzero().flatten())
     return (TrialChange(replace(trial, train=left, batches=batches), words, diff("", code)),)
 
 

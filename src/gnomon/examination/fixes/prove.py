@@ -18,7 +18,7 @@ from gnomon.core.inputs.strata import stratified_sample
 from gnomon.core.machine.clock import Clock
 from gnomon.core.results import Finding, Interval
 from gnomon.core.results.record import Record
-from gnomon.examination.fixes.examples import ChosenExamples
+from gnomon.examination.fixes.examples import SourceOfChosenExamples
 from gnomon.examination.fixes.fix import Fix, TrialChange
 from gnomon.examination.fixes.score import NORMAL_QUANTILE, gain_interval, score_network
 from gnomon.examination.fixes.table import fixes_for
@@ -98,7 +98,7 @@ def held_out_split(subject: Subject, seed: int) -> tuple[AbstractSource, Abstrac
     held = stratified_sample(len(known), known.labels(), round(HELD_OUT_SHARE * len(known)), seed=seed)
     rest = torch.ones(len(known), dtype=torch.bool)
     rest[held] = False
-    return ChosenExamples(known, rest.nonzero().flatten()), ChosenExamples(known, held), False
+    return SourceOfChosenExamples(known, rest.nonzero().flatten()), SourceOfChosenExamples(known, held), False
 
 
 def try_fixes(

@@ -16,7 +16,7 @@ from gnomon.checks.data.weak_segments import weak_segment_findings
 from gnomon.checks.network.applied import predictions_of_loss
 from gnomon.checks.network.signal import trained_unit_findings
 from gnomon.checks.run.guessing import MIN_EXAMPLES
-from gnomon.checks.run.outcome import AccuracyOutcome, fix_for_overfitting, outcome_findings
+from gnomon.checks.run.outcome import AccuracyOutcome, advice_for_overfitting, outcome_findings
 from gnomon.checks.run.outcome_numbers import regression_outcome_findings
 from gnomon.checks.run.rare_classes import rare_class_findings
 from gnomon.core.inputs.source import AbstractSource
@@ -248,7 +248,7 @@ def _numbers(
     simple = _simple(subject, seed)
     test = errors[1] if len(errors) > 1 else None
     tells = test is None or simple.score >= MIN_BASELINE_SHARE * (1 - float(test.mean()))
-    fix = fix_for_overfitting(simple.gain, simple.examples if tells else 0, "explained variance")
+    fix = advice_for_overfitting(simple.gain, simple.examples if tells else 0, "explained variance")
     advice = advice_for_underfit(model, run, examples=len(subject.train))
     found = regression_outcome_findings(errors[0], test, simple=simple.score, fix=fix, advice=advice)
     if test is not None and subject.test is not None:

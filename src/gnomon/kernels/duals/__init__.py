@@ -15,7 +15,7 @@ from gnomon.kernels.duals.leaky import LeakyReLU
 from gnomon.kernels.duals.polynomial import Polynomial, monomial
 from gnomon.kernels.duals.quadrature import Quadrature
 from gnomon.kernels.duals.relu import ReLU
-from gnomon.kernels.duals.scaled import Scaled
+from gnomon.kernels.duals.scaled import ScaledDual
 from gnomon.kernels.duals.sign import Heaviside, Sign
 from gnomon.kernels.duals.sine import Cos, Sin
 
@@ -31,7 +31,7 @@ __all__ = [
     "Polynomial",
     "Quadrature",
     "ReLU",
-    "Scaled",
+    "ScaledDual",
     "Sign",
     "Sin",
     "Heaviside",

@@ -12,7 +12,7 @@ Cost: as for g.
 
 >>> import torch
 >>> from gnomon.kernels.duals.erf import Erf
->>> logistic_like = Scaled(Erf(), outer_scale=0.5, inner_scale=0.5, shift=0.5)
+>>> logistic_like = ScaledDual(Erf(), outer_scale=0.5, inner_scale=0.5, shift=0.5)
 >>> import torch
 >>> from gnomon.kernels.duals.erf import Erf
 >>> logistic_like.mean(torch.tensor(7.0))
@@ -26,7 +26,7 @@ from gnomon.kernels.duals.base import AbstractDual
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled(AbstractDual):
+class ScaledDual(AbstractDual):
     """The activation outer_scale * inner(inner_scale * x) + shift: its Gaussian expectations, from the ones of
     ``inner``.
     """

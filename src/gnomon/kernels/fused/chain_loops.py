@@ -8,7 +8,7 @@ points are rows of one table: a number for the row's point, a vector for the run
 import numpy as np
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, borrow_array, compile_on_first_use, use_wide_vectors
+from gnomon.core.machine.loops import INNER, array_without_reference_counting, compile_on_first_use, use_wide_vectors
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.opcodes import ADD, AFFINE, DROPOUT, ERF, KINK, NORMALIZE, RECTIFIED, SCALE, SERIES, TRAINED
 from gnomon.kernels.fused.rectified import relu_entries
@@ -28,18 +28,18 @@ def chain(code, numbers, k, gram, x, y, fx, fy, near, place, mirror, regs, nngp,
     computed and its reflection written.
     """
     code, numbers, gram, x, y, regs = (
-        borrow_array(code),
-        borrow_array(numbers),
-        borrow_array(gram),
-        borrow_array(x),
-        borrow_array(y),
-        borrow_array(regs),
+        array_without_reference_counting(code),
+        array_without_reference_counting(numbers),
+        array_without_reference_counting(gram),
+        array_without_reference_counting(x),
+        array_without_reference_counting(y),
+        array_without_reference_counting(regs),
     )
     fx, fy, nngp, ntk = (
-        borrow_array(fx),
-        borrow_array(fy),
-        borrow_array(nngp),
-        borrow_array(ntk),
+        array_without_reference_counting(fx),
+        array_without_reference_counting(fy),
+        array_without_reference_counting(nngp),
+        array_without_reference_counting(ntk),
     )
     row, rows, col, cols = place[0], place[1], place[2], place[3]
     bad, end = 0, code[len(code) - 1, 1]

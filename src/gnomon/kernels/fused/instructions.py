@@ -11,7 +11,7 @@ from math import pi
 import torch
 from torch import Tensor
 
-from gnomon.kernels.duals import Erf, LeakyReLU, Quadrature, ReLU, Scaled, Sign
+from gnomon.kernels.duals import Erf, LeakyReLU, Quadrature, ReLU, ScaledDual, Sign
 from gnomon.kernels.duals.base import AbstractDual
 from gnomon.kernels.fused import series
 from gnomon.kernels.fused.opcodes import AFFINE, ERF, KINK, SERIES, SIGN, TRAINED
@@ -104,7 +104,7 @@ def is_piecewise_linear(rule: object) -> bool:
 
 def _scales(dual: AbstractDual) -> tuple[AbstractDual, float, float]:
     """Splits an activation outer * g(inner * x) + shift into (g, outer, inner); the shift does not change distances."""
-    return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, Scaled) else (dual, 1.0, 1.0)
+    return (dual.inner, dual.outer_scale, dual.inner_scale) if isinstance(dual, ScaledDual) else (dual, 1.0, 1.0)
 
 
 def _line(rule: LineRule, before: Tensor) -> tuple[int, tuple[Tensor, ...], tuple[float, ...]]:
@@ -124,7 +124,7 @@ def _kink(
         return None  # At variance zero, derivatives follow another convention, which the compiled loops do not know.
     s = before.sqrt()
     numbers = (scale * slope, scale * (1 - slope) ** 2)
-    shift = rule.dual.shift if isinstance(rule.dual, Scaled) else 0.0
+    shift = rule.dual.shift if isinstance(rule.dual, ScaledDual) else 0.0
     if not rule.trainable:
         # Distances between points do not depend on the shift, but joining.py needs the shift.
         return KINK, (s, _reciprocal(s)), (*numbers, shift)

@@ -17,7 +17,7 @@ Cost: for S positions, S^2 evaluations of a dual per pair and nonlinearity; the 
 
 from numba import njit
 
-from gnomon.core.machine.loops import INNER, borrow_array, compile_on_first_use, use_wide_vectors
+from gnomon.core.machine.loops import INNER, array_without_reference_counting, compile_on_first_use, use_wide_vectors
 from gnomon.kernels.fused import pointwise as do
 from gnomon.kernels.fused.filters import box, extent, flat, index, pool
 from gnomon.kernels.fused.opcodes import (
@@ -51,19 +51,19 @@ def stage(code, numbers, k, planes, tag, alone, x, y, kept, kept_at, out, out_at
     ``tag`` has one entry per lane: its length is known when this is compiled.
     """
     code, numbers, x, y, runs = (
-        borrow_array(code),
-        borrow_array(numbers),
-        borrow_array(x),
-        borrow_array(y),
-        borrow_array(runs),
+        array_without_reference_counting(code),
+        array_without_reference_counting(numbers),
+        array_without_reference_counting(x),
+        array_without_reference_counting(y),
+        array_without_reference_counting(runs),
     )
     kept, kept_at, out, out_at, regs, room = (
-        borrow_array(kept),
-        borrow_array(kept_at),
-        borrow_array(out),
-        borrow_array(out_at),
-        borrow_array(regs),
-        borrow_array(room),
+        array_without_reference_counting(kept),
+        array_without_reference_counting(kept_at),
+        array_without_reference_counting(out),
+        array_without_reference_counting(out_at),
+        array_without_reference_counting(regs),
+        array_without_reference_counting(room),
     )
     for number in range(len(planes)):
         dy, dx = planes[number, 0], planes[number, 1]

@@ -20,7 +20,9 @@ def problem(sets, n, d, seed):
 
 
 def predicted(sets, n, d, seed):
-    """Returns whether the convex hulls of both classes are disjoint, per set; then 0: the planes' set never grows."""
+    """Returns for each training set whether the convex hulls of its classes are disjoint; the last value is 0, because
+    the set of separating planes cannot grow with more examples.
+    """
     from scipy.optimize import nnls
 
     apart = []

@@ -19,7 +19,9 @@ def predicted(nodes):
 
 
 def eigenvalues_and_projections(cut, nodes):
-    """Returns eigenvalues and norms of the projected waves, for a ring with one edge weakened by ``cut``."""
+    """Returns the Laplacian's eigenvalues and the norms of waves in its eigenspaces, for a ring with one edge of weight
+    1 - ``cut``.
+    """
     a = np.roll(np.eye(nodes), 1, 0)
     a[0, -1] -= cut
     a = a + a.T

@@ -35,9 +35,9 @@ def observed(J, shape, seed):
 def control(J, shape, seed):
     """Returns the energies for Morlet wavelets, whose squared filters do not sum to 1."""
     from gnomon.scattering.images import wavelet_spectra_2d
-    from gnomon.scattering.morlet import gaussian_average_2d
+    from gnomon.scattering.morlet import gaussian_low_pass_2d
 
-    filters = np.concatenate([gaussian_average_2d(shape, J)[None], *wavelet_spectra_2d(shape, J, 8)])
+    filters = np.concatenate([gaussian_low_pass_2d(shape, J)[None], *wavelet_spectra_2d(shape, J, 8)])
     return (np.abs(np.fft.ifft2(np.fft.fft2(inputs(shape, seed))[:, None] * filters)) ** 2).sum((1, 2, 3))
 
 
