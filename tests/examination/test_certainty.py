@@ -1,5 +1,6 @@
 """The line on the first screen that says how certain the result is."""
 
+import pytest
 import torch
 from torch import nn
 
@@ -26,7 +27,7 @@ def test_a_score_is_stated_with_its_interval_its_examples_and_the_seed():
     told = certainty_text((section(score, HELD_OUT, STEPS_TAKEN),), {"seed": 7}, 5.0)
     assert told == (
         "Accuracy 95.0%, 95 % interval 87.7% to 98.6% (80 test examples). One training run (seed 7); other seeds may "
-        "end differently. All 1 questions were examined."
+        "end differently. The one question was examined."
     )
     untrained = certainty_text((section(score),), {}, 5.0)
     assert "No test examples were given" in untrained and "Nothing was trained." in untrained
@@ -45,11 +46,13 @@ def test_unexamined_questions_have_a_reason_and_a_budget():
     late = section(state="late", factor=3.0), section(state="late", factor=2.0)
     told = certainty_text((section(STEPS_TAKEN), *late, section(state="skipped"), section(state="failed")), {}, 5.0)
     assert told.endswith(
-        "4 of 5 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all), 1 does not "
-        "apply here, 1 measurement failed."
+        "3 of 4 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all), "
+        "1 measurement failed."
     )
     told = certainty_text((section(STEPS_TAKEN), section(state="skipped")), {}, 5.0)
-    assert told.endswith("1 of 2 questions not examined: 1 does not apply here.")
+    assert told.endswith("The one question that applies here was examined.")
+    told = certainty_text((*3 * (section(),), *2 * (section(state="skipped"),)), {}, 5.0)
+    assert told.endswith("All 3 questions that apply here were examined.")
     why = (
         SKIPPED_WITHOUT_TRAINING,
         f"{SKIPPED_WITHOUT_TRAINING} Pass fit=True.",
@@ -58,7 +61,7 @@ def test_unexamined_questions_have_a_reason_and_a_budget():
     )
     parts = [Section("a", "A", "?", PageContent(words), "skipped") for words in why]
     assert certainty_text(parts, {}, 5.0).endswith(
-        "4 of 4 questions not examined: 2 need a trained network, 1 builds on a missing result, 1 does not apply here."
+        "3 of 3 questions not examined: 2 need a trained network, 1 builds on a missing result."
     )
     assert certainty_text(late, {}, 5.0).endswith(
         "2 of 2 questions not examined: 2 did not fit into the budget of 5 s (about 15 s would be enough for all)."
@@ -93,3 +96,9 @@ def test_the_page_of_a_regression_states_the_interval_of_its_score():
     certainty = result.page().certainty
     assert certainty.startswith("Explained variance ") and "(80 test examples)" in certainty
     assert certainty in page_html(result.page()) and result.to_dict()["certainty"] == certainty
+
+
+@pytest.mark.parametrize(("high", "text"), [(0.99949, "99.9%"), (0.9995, "above 99.9%"), (1.0, "100.0%")])
+def test_an_upper_end_below_one_is_not_written_as_all(high, text):
+    score = Value("accuracy", 0.95, Interval(0.9, high, 0.95), id="accuracy")
+    assert f"interval 90.0% to {text}." in certainty_text((section(score),), {}, None)

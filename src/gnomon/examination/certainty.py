@@ -18,6 +18,8 @@ SCORES = (
 """Ids of scores; the report states the scores of the first row that was measured."""
 SHARES = ("accuracy", "explained-variance", "accuracy-on-test", "accuracy-on-train")
 """Ids of scores that are written in percent."""
+ALMOST_ALL = 0.9995
+"""Share from which rounding to a tenth of a percent would write 100.0%."""
 
 
 def certainty_text(sections: Sequence[Section], manifest: Mapping[str, Any], budget: float | None) -> str:
@@ -44,7 +46,9 @@ def _score(value: Value) -> str:
     share = value.id in SHARES
 
     def text(number: float | int | str) -> str:
-        return f"{number:.1%}" if share and isinstance(number, float) else format_number(number)
+        if not share or not isinstance(number, float):
+            return format_number(number)
+        return "above 99.9%" if ALMOST_ALL <= number < 1 else f"{number:.1%}"  # 100.0% would contradict an error
 
     if value.interval is None:
         return f"{value.name} {text(value.value)} (no interval: the loss is known only as a mean over all examples)"
@@ -62,15 +66,17 @@ def _what_was_not_examined(sections: Sequence[Section], budget: float | None) ->
     other, failed = len(skipped) - untrained - unfounded, sum(section.state == "failed" for section in sections)
     if not sections:
         return []
-    missing = len(late) + len(skipped) + failed
+    missing, asked = len(late) + untrained + unfounded + failed, len(sections) - other
     if not missing:
-        return [f"All {len(sections)} questions were examined."]
+        apply = f" that {'applies' if asked == 1 else 'apply'} here" if other else ""
+        return [
+            f"All {asked} questions{apply} were examined." if asked != 1 else f"The one question{apply} was examined."
+        ]
     reasons = [f"{len(late)} did not fit into {_size(budget)} ({_enough(late, budget)})"] if late else []
     reasons += [f"{untrained} {'needs' if untrained == 1 else 'need'} a trained network"] if untrained else []
     reasons += [f"{unfounded} {'builds' if unfounded == 1 else 'build'} on a missing result"] if unfounded else []
-    reasons += [f"{other} {'does' if other == 1 else 'do'} not apply here"] if other else []
     reasons += [f"{count_with_noun(failed, 'measurement')} failed"] if failed else []
-    return [f"{missing} of {count_with_noun(len(sections), 'question')} not examined: {', '.join(reasons)}."]
+    return [f"{missing} of {count_with_noun(asked, 'question')} not examined: {', '.join(reasons)}."]
 
 
 def _size(budget: float | None) -> str:

@@ -132,7 +132,7 @@ REGRESSION_STRONG_OVERFIT = _kind("overfit", Level.PROBLEM, REGRESSION_OVERFIT.m
     causes=AFTER_OVERFIT)
 TEST_LOSS_ROSE = _kind("overfit", Level.WARNING,
     "The network overfits: its test loss was {least:.3g} at step {step} and is {last:.3g} at the end.",
-    "Stop near step {step}, or add weight decay.",
+    "Stop near step {step}, or add weight decay. Choose the step on validation examples, not on the test set.",
     causes=AFTER_OVERFIT)
 BELOW_WIDE = (
     "A very wide version of the network is right on {wide:.1%} of the test examples, the trained one on {reached:.1%}.",

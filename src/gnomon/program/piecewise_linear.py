@@ -120,7 +120,7 @@ def read_piecewise_linear(module: nn.Module, example: Tensor, *, decisions: bool
                 )
             break
         if node.op == "get_attr" or not isinstance(node.meta.get("result"), Tensor):
-            continue  # No step is needed: each reshape stores its sizes, and constants are read where used.
+            continue  # No step is needed: each reshape stores its sizes, and the steps that use constants read them.
         if decisions and reader.is_softmax(node):
             places[node] = places[node.all_input_nodes[0]]
             continue
