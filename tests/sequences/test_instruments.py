@@ -165,7 +165,7 @@ def test_bad_input_is_told_in_a_sentence():
         def forward(self, x):
             return nn.functional.one_hot(x, 3).double()
 
-    with pytest.raises(InputError, match="Pass embeddings"):
+    with pytest.raises(InputError, match="looks up tokens in nn.Embedding"):
         sequences.memory_length(OneHot(), torch.zeros(2, 5, dtype=torch.long))
     with pytest.raises(InputError, match="Return the output at all positions"):
         sequences.causality(nn.Sequential(nn.Flatten(), nn.Linear(10, 1)), torch.randn(3, 5, 2))

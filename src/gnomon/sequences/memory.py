@@ -128,7 +128,11 @@ def memory_length(module: nn.Module, data: Any, *, lag: int | None = None) -> Me
             moved = embeddings.found
             if not moved:
                 found = "forward looks up no embeddings of the tokens"
-                raise InputError(found, accepted="a network with nn.Embedding", fix="Pass embeddings for tokens")
+                raise InputError(
+                    found,
+                    accepted="a network with nn.Embedding",
+                    fix="Pass a network that looks up tokens in nn.Embedding",
+                )
         if out.dim() > 2 and out.shape[1] == given.shape[1]:
             out = out[:, -1]
         flat = out.reshape(len(given), -1)

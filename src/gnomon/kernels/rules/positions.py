@@ -37,7 +37,7 @@ class MixRule(AbstractRule):
         return any(m is not None and bool(((m != 0).sum(1) > 1).any()) for m in self.op.matrices)
 
     def apply(self, inputs: tuple[KernelPair, ...], context: RuleContext) -> KernelPair:
-        """Applies a linear map of positions (such as pooling) to the kernels of two points, along every grid axis."""
+        """Applies a linear map of positions, such as pooling, to the kernels between positions of two inputs."""
         (x,) = inputs
         return KernelPair(self._mix(x.nngp, context), None if x.ntk is None else self._mix(x.ntk, context))
 

@@ -30,7 +30,9 @@ def predicted():
 
 
 def gap(d, batches, rates, seed, spread):
-    """Returns the distance between the mean epoch over all batch orders and the flow, for each step size."""
+    """Returns for each step size the distance between the weights after one epoch, as a mean over all batch orders,
+    and the end of the gradient flow.
+    """
     h, a, start = problem(d, batches, seed)
     mean, pull = h.mean(0), np.einsum("kij,kj->i", h, a) / batches
     if spread:

@@ -65,7 +65,7 @@ def errors_of_networks(shuffled, width, fitted, repetitions, seed):
     return dict(zip(predicted(), found, strict=True))
 
 
-observed = partial(errors_of_networks, shuffled=False)  # The first training uses the true labels of the digits.
+observed = partial(errors_of_networks, shuffled=False)  # The networks are trained on the true labels.
 control = partial(errors_of_networks, shuffled=True)  # Shuffled labels.
 
 CLAIM = Claim(

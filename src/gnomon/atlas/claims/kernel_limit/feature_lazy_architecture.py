@@ -21,7 +21,7 @@ def predicted(depth, widths):
 
 
 def variances(nets, depth, widths, factor, d=10):
-    """Returns the mean squares of each layer and of the output, for each network and width."""
+    """Returns the mean square of the activations of each layer and of the output, per network and width."""
     columns = []
     for m in widths:
         x = torch.randn(nets, d, 1)

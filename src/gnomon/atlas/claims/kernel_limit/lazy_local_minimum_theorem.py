@@ -53,7 +53,9 @@ def ends(n, p, problems, seed, alpha):
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(ends, alpha=0.5)  # Control: at a small output scale the weights move far, to a point of another rate.
+control = partial(
+    ends, alpha=0.5
+)  # Control: at a small output scale the weights move far, and the loss falls at another rate.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",

@@ -19,14 +19,14 @@ from gnomon.robustness.attacks.threat import ThreatModel
 
 
 class TwoClassScore(torch.nn.Module):
-    """Two scores -+ w x, with a nonlinear term of size ``bend``."""
+    """Two scores -+ w x, with a nonlinear term of size ``bend`` whose slope is zero at x = 0."""
 
     def __init__(self, w, bend):
         super().__init__()
         self.w, self.bend = torch.nn.Parameter(w), bend
 
     def forward(self, x):  # noqa: D102
-        s = x @ self.w + self.bend * torch.sin(3 * x).sum(1)
+        s = x @ self.w + self.bend * (torch.sin(3 * x) - 3 * x).sum(1)
         return torch.stack([s, -s], 1)
 
 
