@@ -3,6 +3,7 @@
 PyTorch Geometric passes such a graph as dicts by type: ``model(data.x_dict, data.edge_index_dict)``. Nodes of one type
 have classes and masks for training and test.
 
+>>> import torch
 >>> from types import SimpleNamespace
 >>> class Net(nn.Linear):
 ...     def forward(self, x_dict):
@@ -59,6 +60,7 @@ def adapt_typed_graph(module: nn.Module, *data: Any) -> tuple[nn.Module, *tuple[
 
     Cost: a copy of the features.
 
+    >>> import torch
     >>> adapt_typed_graph(nn.Linear(1, 1), torch.zeros(2, 1)) is None
     True
     """

@@ -7,7 +7,7 @@ An expression is brought to the form  outer * g(inner * x) + shift  or to a poly
 >>> x = Variable()
 >>> half = Apply("div", torch.div, (Apply("erf", torch.erf, (Apply("div", torch.div, (x, 2.4)),)), 2.0))
 >>> dual_of(Apply("add", torch.add, (half, 0.5)))
-Scaled(inner=Erf(), outer_scale=0.5, inner_scale=0.4166666666666667, shift=0.5)
+ScaledDual(inner=Erf(), outer_scale=0.5, inner_scale=0.4166666666666667, shift=0.5)
 """
 
 from dataclasses import dataclass

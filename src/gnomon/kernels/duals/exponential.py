@@ -94,6 +94,6 @@ def _finite(value: Covariance) -> Covariance:
         raise NotFiniteError(
             f"E[exp(u) exp(v)] exceeds the range of {value.dtype}",
             accepted="finite second moments",
-            fix="Reduce the variances before the exponential with a smaller weight variance or Scaled(Exp(), ...)",
+            fix="Reduce the variances before the exponential with a smaller weight variance or ScaledDual(Exp(), ...)",
         )
     return value

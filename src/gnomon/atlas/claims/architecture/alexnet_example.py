@@ -2,9 +2,8 @@
 
     sum over convolutions of (k^2 c_in + 1) c_out  +  sum over dense layers of (n_in + 1) n_out  = 61,100,840  (1)
 
-k is the side of a kernel, c_in and c_out are channels, n_in and n_out are units; each +1 is a bias. The three
-dense layers have 58,631,144 parameters, 96 % of all, because they do not share weights.
-Reference: [krizhevsky2012imagenet].
+k is the side of a kernel, c_in and c_out are channels, n_in and n_out are units; each +1 is a bias. The three dense
+layers have 58,631,144 parameters, 96 % of all, because they do not share weights. Reference: [krizhevsky2012imagenet].
 """
 
 from functools import partial

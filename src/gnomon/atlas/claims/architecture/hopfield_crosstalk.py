@@ -3,8 +3,7 @@
     P(flip) = (1 - erf(sqrt(d / (2 (n - 1))))) / 2                                                            (1)
 
 d is the number of units and n the number of patterns. The other patterns act on a bit as Gaussian noise of variance (n
-- 1) / d.
-Reference: [amit1985storing].
+- 1) / d. Reference: [amit1985storing].
 """
 
 from functools import partial

@@ -20,9 +20,7 @@ def problem(sets, n, d, seed):
 
 
 def predicted(sets, n, d, seed):
-    """Returns for each training set whether the convex hulls of its classes are disjoint; the last value is 0, because
-    the set of separating planes cannot grow with more examples.
-    """
+    """Returns per training set whether the hulls of its classes are disjoint, then 0: no set of planes has grown."""
     from scipy.optimize import nnls
 
     apart = []

@@ -25,9 +25,8 @@ def acceptance(log_density, draws, seed):
     """Returns the measured share of accepted proposals of 64 chains, for each proposal scale."""
     start = torch.randn(64, 1, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     methods = [Metropolis(scale, adapt=False) for scale in PROPOSAL_SCALES]
-    runs = (
-        sample_posterior(log_density, start, method=m, chains=64, draws=draws, warmup=10, seed=seed) for m in methods
-    )
+    options = {"chains": 64, "draws": draws, "warmup": 10, "seed": seed}
+    runs = (sample_posterior(log_density, start, method=m, **options) for m in methods)
     return [run.accepted for run in runs]
 
 

@@ -32,9 +32,7 @@ def variances(method, step, n, chains, draws, seed):
 
 
 observed = partial(variances, method=lambda step: Langevin(step, None))  # Every step uses gradients of all data.
-control = partial(
-    variances, method=partial(StochasticGradientSampler, batch=1)
-)  # Control: gradients of one random example.
+control = partial(variances, method=partial(StochasticGradientSampler, batch=1))  # Control: gradients of one example.
 
 CLAIM = Claim(
     id="stochastic-gradient-langevin",

@@ -24,9 +24,7 @@ def predicted(n):
 
 
 def measure(n, draws, noise, seed, seen):
-    """Returns for each random data set whether BIC is smallest at another set of terms than the true ones among
-    ``seen``.
-    """
+    """Returns per random data set whether BIC chooses another set than the true terms among ``seen``."""
     wrong = []
     for k in range(draws):
         draw = np.random.default_rng([seed, k])
@@ -38,9 +36,7 @@ def measure(n, draws, noise, seed, seen):
 
 
 observed = partial(measure, seen=list(range(8)))  # All eight variables.
-control = partial(
-    measure, seen=[0, 2, 3, 4, 5, 6, 7]
-)  # Control: variable 1 of the law is not measured, so others replace it.
+control = partial(measure, seen=[0, 2, 3, 4, 5, 6, 7])  # Control: variable 1 of the law is not measured.
 
 CLAIM = Claim(
     id="physical-law-as-compression",

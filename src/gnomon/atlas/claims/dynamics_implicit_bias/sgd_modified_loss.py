@@ -30,9 +30,7 @@ def predicted():
 
 
 def gap(d, batches, rates, seed, spread):
-    """Returns for each step size the distance between the weights after one epoch, as a mean over all batch orders,
-    and the end of the gradient flow.
-    """
+    """Returns per step size the distance of the weights after an epoch (mean of all orders) from the flow's end."""
     h, a, start = problem(d, batches, seed)
     mean, pull = h.mean(0), np.einsum("kij,kj->i", h, a) / batches
     if spread:

@@ -33,9 +33,7 @@ def predicted(steps):
 
 
 def losses(steps, n, seed, size):
-    """Returns the losses of a diffusion model that predicts ``size`` times the mean of the noise given the noisy
-    example.
-    """
+    """Returns the losses of a model that predicts ``size`` times the mean of the noise given the noisy example."""
     p, schedule = problem(steps)
 
     class ScaledNetwork(ExactDenoiser):

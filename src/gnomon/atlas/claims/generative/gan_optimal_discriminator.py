@@ -17,11 +17,8 @@ from gnomon.lab import Claim, Premise, Source, equals
 
 def problem(n):
     """Returns two Gaussians, and positions at which the discriminator is evaluated."""
-    return (
-        gaussian_mixture([[0.0]]),
-        gaussian_mixture([[1.0]], std=0.6),
-        torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None],
-    )
+    x = torch.linspace(-2, 3, 21, dtype=torch.float64)[:, None]
+    return gaussian_mixture([[0.0]]), gaussian_mixture([[1.0]], std=0.6), x
 
 
 def predicted(n):

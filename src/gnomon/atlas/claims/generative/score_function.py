@@ -37,9 +37,7 @@ def products(n, seed, clean):
     return -((1 - SIGNAL_SHARE) ** 0.5) * (noise * q.score(x)).sum(1)
 
 
-observed = partial(
-    products, clean=False
-)  # The noise is predicted from the score (gradient of log density) of noised data.
+observed = partial(products, clean=False)  # The score (gradient of log density) of noised data predicts the noise.
 control = partial(products, clean=True)  # Control: the score of the clean data predicts the noise badly.
 
 CLAIM = Claim(

@@ -19,9 +19,7 @@ def predicted(nodes):
 
 
 def eigenvalues_and_projections(cut, nodes):
-    """Returns the Laplacian's eigenvalues and the norms of waves in its eigenspaces, for a ring with one edge of weight
-    1 - ``cut``.
-    """
+    """Returns eigenvalues of the Laplacian and norms of waves in its eigenspaces; one edge has weight 1 - ``cut``."""
     a = np.roll(np.eye(nodes), 1, 0)
     a[0, -1] -= cut
     a = a + a.T

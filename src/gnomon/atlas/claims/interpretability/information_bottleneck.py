@@ -27,9 +27,7 @@ def predicted(ratios, seed):
 
 
 def measure(ratios, seed, law):
-    """Returns for each ratio 1 if the iteration ends at an informative representation, otherwise 0; the distribution is
-    ``law(p)``, and beta is the ratio times the critical beta of p.
-    """
+    """Returns per ratio 1 if the iteration ends informative, else 0; beta is the ratio times the critical beta of p."""
     p = data(seed)
     s = np.linalg.svd(p / np.sqrt(np.outer(p.sum(1), p.sum(0))))[1][1]
     return [float(bottleneck_curve(law(p), [ratio / s**2], iterations=20000).about_input[0] > 1e-4) for ratio in ratios]

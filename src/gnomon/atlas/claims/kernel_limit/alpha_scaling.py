@@ -28,10 +28,8 @@ def numbers(width, scales, centered):
     with torch.no_grad():
         net[2].bias.add_(1.0)
     x, y = torch.randn(4, 3).double(), torch.randn(4, 1).double()
-    found = [
-        laziness_criterion(net, (x, y), alpha=a, centered=centered, starts=1, iterations=2).value
-        for a in (1.0, *scales)
-    ]
+    measure = partial(laziness_criterion, net, (x, y), centered=centered, starts=1, iterations=2)
+    found = [measure(alpha=a).value for a in (1.0, *scales)]
     return [a * k / found[0] for a, k in zip(scales, found[1:], strict=True)]
 
 

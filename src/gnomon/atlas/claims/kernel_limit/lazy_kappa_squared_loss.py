@@ -44,13 +44,9 @@ def predicted(units, seed):
 def kappa_in_units(units, seed, labels):
     """Returns gnomon's laziness number kappa for the model in each unit; ``labels`` scales labels as well."""
     a, b, y = inputs(seed)
-    one = torch.ones(1, 1).double()
-    return [
-        laziness_criterion(
-            Product(a.clone(), b.clone(), c), (one, y * one * (c if labels else 1)), starts=1, iterations=30
-        ).squared
-        for c in units
-    ]
+    one, kappa = torch.ones(1, 1).double(), partial(laziness_criterion, starts=1, iterations=30)
+    targets = [y * one * (c if labels else 1) for c in units]
+    return [kappa(Product(a.clone(), b.clone(), c), (one, t)).squared for c, t in zip(units, targets, strict=True)]
 
 
 observed = partial(kappa_in_units, labels=True)  # Outputs and labels change their units together.

@@ -53,9 +53,7 @@ def ends(n, p, problems, seed, alpha):
 
 
 observed = partial(ends, alpha=100.0)  # A large scale.
-control = partial(
-    ends, alpha=0.5
-)  # Control: at a small output scale the weights move far, and the loss falls at another rate.
+control = partial(ends, alpha=0.5)  # Control: at a small output scale the weights move far, and the rate changes.
 
 CLAIM = Claim(
     id="lazy-local-minimum-theorem",

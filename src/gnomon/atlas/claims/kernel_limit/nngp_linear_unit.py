@@ -24,9 +24,8 @@ def inputs(n, d, seed):
 
 def predicted(n, d, std, seed):
     """Returns the covariance of the linear unit's outputs, computed by gnomon.limit."""
-    return limit(nn.Linear(d, 1), init=InitializationLaw(std), parametrization="ntk").nngp(
-        torch.tensor(inputs(n, d, seed))
-    )
+    unit = limit(nn.Linear(d, 1), init=InitializationLaw(std), parametrization="ntk")
+    return unit.nngp(torch.tensor(inputs(n, d, seed)))
 
 
 def products(equal, n, d, std, draws, seed):

@@ -27,9 +27,8 @@ def predicted(seed):
     """Returns the predicted distribution of f(x) - f(x') / 2 for a tanh network f with two hidden layers."""
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     a = torch.tensor([1.0, -0.5]).double()
-    return norm(
-        0, float(a @ limit(net, init=InitializationLaw(1.5), parametrization="ntk").nngp(inputs(seed)) @ a) ** 0.5
-    )
+    kernel = limit(net, init=InitializationLaw(1.5), parametrization="ntk").nngp(inputs(seed))
+    return norm(0, float(a @ kernel @ a) ** 0.5)
 
 
 def outputs(nets, width, seed):

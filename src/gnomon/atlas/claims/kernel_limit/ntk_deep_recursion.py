@@ -29,9 +29,8 @@ def predicted(depth, seed):
     x, found = inputs(seed), []
     for hidden in range(1, depth + 1):
         layers = [part for j in range(hidden) for part in (nn.Linear(4 if j == 0 else 8, 8), nn.ReLU())]
-        kernel = limit(
-            nn.Sequential(*layers, nn.Linear(8, 1)), init=InitializationLaw(2**0.5), parametrization="ntk"
-        ).ntk(x)
+        net = nn.Sequential(*layers, nn.Linear(8, 1))
+        kernel = limit(net, init=InitializationLaw(2**0.5), parametrization="ntk").ntk(x)
         found.append(torch.stack((kernel[0, 0], kernel[0, 1], kernel[1, 1])) / (hidden + 1))
     return torch.cat(found)
 

@@ -25,9 +25,8 @@ def inputs(n, seed):
 def predicted(n, seed):
     """Returns the smallest eigenvalue of the limiting tangent kernel."""
     net = nn.Sequential(nn.Linear(8, 9, bias=False), nn.ReLU(), nn.Linear(9, 1, bias=False))
-    return torch.linalg.eigvalsh(
-        limit(net, init=InitializationLaw(1.0), parametrization="ntk").ntk(inputs(n, seed)[0])
-    )[0]
+    kernel = limit(net, init=InitializationLaw(1.0), parametrization="ntk").ntk(inputs(n, seed)[0])
+    return torch.linalg.eigvalsh(kernel)[0]
 
 
 def rate(x, y, nets, width, steps):

@@ -30,9 +30,8 @@ def predicted(seed):
     """Returns the smallest norm of a fit and its values at two points, computed by the kernel."""
     x, y, test = inputs(seed)
     net = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Linear(9, 1))
-    kernel = limit(
-        net, init={"0": InitializationLaw(2.0, 1.0), "2": InitializationLaw(1.0, 0.0)}, parametrization="ntk"
-    ).nngp
+    laws = {"0": InitializationLaw(2.0, 1.0), "2": InitializationLaw(1.0, 0.0)}
+    kernel = limit(net, init=laws, parametrization="ntk").nngp
     weights = torch.linalg.solve(kernel(x), y)
     return torch.cat(((y @ weights)[None], kernel(test, x) @ weights))
 

@@ -2,8 +2,7 @@
 
     E[tr Q] = 0,   E[(tr Q)^2] = 1,   E[Q_11^2] = 1/3,   E[(tr T Q)^2] = 1   for Q uniform over SO(3)                (1)
 
-The last one holds for every fixed rotation T, because T Q is also uniform.
-Reference: [mezzadri2007generate].
+The last one holds for every fixed rotation T, because T Q is also uniform. Reference: [mezzadri2007generate].
 """
 
 import numpy as np

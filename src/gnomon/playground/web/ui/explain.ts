@@ -122,7 +122,7 @@ export const EXPLANATIONS: Record<string, Build> = {
     meaning: "Standard deviations of the initial weights (times √inputs of the layer) and biases. They decide whether signals survive in a deep network.",
     formula: `${v("q")}<sub>l+1</sub> = ${sub("σ", "w")}² E[φ(√${v("q")} z)²] + ${sub("σ", "b")}²`, numbers: `${sub("σ", "w")} = ${num(s.weightStd)}, ${sub("σ", "b")} = ${num(s.biasStd)}`,
     assumptions: [["ReLU keeps the size of signals if the weight scale is √2 ≈ 1.41", s.activation !== "relu" || Math.abs(s.weightStd - Math.SQRT2) < 0.06]],
-    claim: "variance-recursion-relu", call: `gnomon.limit(net, init=gnomon.Law(${s.weightStd}, ${s.biasStd}))`,
+    claim: "variance-recursion-relu", call: `gnomon.limit(net, init=gnomon.InitializationLaw(${s.weightStd}, ${s.biasStd}))`,
   }),
   momentum: (s, p) => ({
     title: "Momentum and batch size",
