@@ -249,6 +249,20 @@ def test_overshoot_counts_above_a_tenth(gain, found):
     assert bool(loss_minimum_findings(loss, drawn(20, 1), y)) is found
 
 
+@pytest.mark.parametrize(("at_targets", "found"), [(0.019, True), (0.021, False), (-0.019, True), (-0.021, False)])
+def test_overshoot_counts_only_if_the_loss_is_zero_at_the_targets(at_targets, found):
+    """A loss of at_targets at the targets, 1 at inverted targets, and -1 at 100 times the targets."""
+    y = (torch.arange(20) % 2).float()[:, None]
+
+    def loss(p, y):
+        if p.max() > 2:
+            assert float(p.max()) == 100
+            return torch.tensor(-1.0)
+        return torch.tensor(at_targets if torch.equal(p, y) else 1.0)
+
+    assert bool(loss_minimum_findings(loss, drawn(20, 1), y)) is found
+
+
 def test_a_likelihood_without_its_log_variance_vanishes():
     f, y = drawn(50, 2), drawn(50, 1, seed=1)
     (found,) = loss_minimum_findings(weighted, f, y)
